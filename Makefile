@@ -119,7 +119,7 @@ api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api
 	--log-level=ERROR --output-path
 
 # reasons-docs prints what every reason means.
-reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go)
+reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go _autopilot.go)
 
 # metrics-docs prints what every metric means, alert-rules the manifest with the alerts; dashboards writes files into a folder.
 metrics-docs = go run ./hack/metrics

@@ -51,7 +51,7 @@ type options struct {
 	metricsAddress, healthAddress, pprofAddress string
 	metricsCertDir                              string
 	secureMetrics, leaderElection               bool
-	namespaces                                  string
+	namespaces, autopilot                       string
 	controllers                                 controllers.Options
 	log                                         zap.Options
 }
@@ -78,6 +78,8 @@ func main() {
 	flag.StringVar(&o.controllers.EtcdRepository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
 		"image repository of etcd for clusters without spec.repository; "+version.DefaultRepository+
 			" if empty (environment: ETCD_REPOSITORY)")
+	flag.StringVar(&o.autopilot, "autopilot", os.Getenv("AUTOPILOT"),
+		"how far Auto Pilot goes in any cluster, whatever its spec says: Off, Advise or On; On if empty (environment: AUTOPILOT)")
 	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to reconcile concurrently")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -116,6 +118,9 @@ func run(o options) error {
 		return err
 	}
 	var err error
+	if o.controllers.Autopilot, err = autopilotMode(o.autopilot); err != nil {
+		return err
+	}
 	if o.controllers.Pinned, err = version.PinnedBy(os.Environ()); err != nil {
 		return err
 	}
@@ -163,6 +168,17 @@ func run(o options) error {
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces, "lease", o.controllers.Self)
 	return mgr.Start(ctx)
+}
+
+// autopilotMode is how far Auto Pilot is to go in any cluster.
+func autopilotMode(given string) (v1beta2.AutopilotMode, error) {
+	switch mode := v1beta2.AutopilotMode(given); mode {
+	case v1beta2.AutopilotOff, v1beta2.AutopilotAdvise, v1beta2.AutopilotOn:
+		return mode, nil
+	case "":
+		return v1beta2.AutopilotOn, nil
+	}
+	return "", fmt.Errorf("--autopilot (or AUTOPILOT) is %q: set it to Off, Advise or On", given)
 }
 
 // checkCertificate has the operator end if there is no certificate where it was told to find one. Without this check, the metrics would

@@ -45,6 +45,7 @@ func TestManagerOptionsMetrics(t *testing.T) {
 func TestStartRefuses(t *testing.T) {
 	for want, given := range map[string]options{
 		"OPERATOR_IMAGE":  {},
+		"AUTOPILOT":       {controllers: controllers.Options{OperatorImage: "operator"}, autopilot: "off"},
 		"ETCD_REPOSITORY": {controllers: controllers.Options{OperatorImage: "operator", EtcdRepository: "mirror/etcd:v3.6.16"}},
 		"--metrics-cert-dir": {
 			controllers: controllers.Options{OperatorImage: "operator"}, metricsCertDir: filepath.Join(t.TempDir(), "absent"),

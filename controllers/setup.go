@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
@@ -49,6 +50,8 @@ type Options struct {
 	Namespaces []string
 	// OwnPods are this operator's pods, if it knows them.
 	OwnPods resources.OperatorPods
+	// Autopilot is how far Auto Pilot goes in any cluster; On if empty.
+	Autopilot v1beta2.AutopilotMode
 }
 
 // Cached says which objects the controllers' cache holds, and which of their fields.
@@ -80,7 +83,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, pool *etcd.Pool, o Options) er
 		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Pinned: o.Pinned, Concurrency: o.Concurrency, Namespaces: o.Namespaces, OwnPods: o.OwnPods,
-		Monitoring: monitored,
+		Monitoring: monitored, Autopilot: o.Autopilot,
 	}).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}

@@ -30,6 +30,7 @@ func TestAPI(t *testing.T) {
 		"legacy backup":      testLegacyBackupStatus,
 		"backup":             testBackup,
 		"restore source":     testRestoreSource,
+		"recovery":           testRecovery,
 		"users and roles":    testUsers,
 		"storage":            testStorage,
 		"scale":              testScale,

@@ -134,6 +134,10 @@ const (
 	//
 	// Correct or remove the fields that the message names.
 	ReasonInvalidOption = "InvalidOption"
+	// ReasonInvalidWindow means that spec.maintenanceWindow.schedule, or its time zone, cannot be parsed.
+	//
+	// Correct it: a schedule has the five fields of cron or is a word such as @weekly, a time zone is such as Europe/Berlin.
+	ReasonInvalidWindow = "InvalidWindow"
 	// ReasonInvalidService means that the API server rejects a Service as spec.services describes it.
 	//
 	// Correct the field that the message names.

@@ -81,6 +81,15 @@ const (
 	// be empty. If it has never been up, save by hand what you need of what the message names; then delete the EtcdCluster and
 	// create it again.
 	ReasonDataLost = "DataLost"
+	// ReasonRecoveringQuorum means that a recovery from a lost quorum was confirmed: an EtcdRestore saves and verifies what the survivor
+	// holds, and then replaces the data by that. Nothing is stopped before.
+	//
+	// Nothing. To call it off, delete the EtcdRestore that the message names, and remove the annotation first.
+	ReasonRecoveringQuorum = "RecoveringQuorum"
+	// ReasonRecoveryFailed means that the EtcdRestore of a recovery from a lost quorum has failed. Nothing was replaced.
+	//
+	// Fix what the message names, then delete that EtcdRestore: while the plan is confirmed it is created again.
+	ReasonRecoveryFailed = "RecoveryFailed"
 	// ReasonClusterIDMismatch means that a pod answers with the ID of another etcd cluster. Nothing is changed until it is gone.
 	//
 	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or its data may be needed, save that
@@ -100,8 +109,9 @@ const (
 	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE). No member takes any write but deletions, so the
 	// cluster is not Available; reads work. The message names the members, with the size of their databases and their quotas.
 	//
-	// Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm: docs/runbooks/EtcdWritesRefused.md
-	// has the commands.
+	// Auto Pilot makes room, unless its mode forbids that or the message says what keeps it from it. By hand: raise
+	// spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm: docs/runbooks/EtcdWritesRefused.md has the
+	// commands.
 	ReasonNoSpace = "NoSpace"
 	// ReasonAlarmDisarmed means that etcd's alarms are gone, and it takes writes again. Only an event has it.
 	//

@@ -68,6 +68,11 @@ const (
 	//
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
+	// ReasonRecoveryVoid means that the EtcdRestore was to restore what a surviving member holds, and that its plan is no longer the
+	// one that was confirmed: the quorum is back, or another member answers, or one less. Nothing was replaced.
+	//
+	// Nothing, if the quorum is back. Otherwise look at the new plan in status.recovery of the EtcdCluster, and confirm that.
+	ReasonRecoveryVoid = "RecoveryVoid"
 	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt follows, or the restore
 	// was canceled. A volume is deleted only if etcd was never permitted to start on it: its data is in the snapshot. Only
 	// events have it.

@@ -62,9 +62,25 @@ type InternalStatus struct {
 	// leaderMoved is the last time that leadership was moved off a member because its disk was slow.
 	// +optional
 	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`
+	// quarantined is the member that is replaced because its data differs from what a majority of the voters agrees on.
+	// +optional
+	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
 	// rootUser is what was done about etcd's user root; absent if nothing was.
 	// +optional
 	RootUser *InternalAuthStatus `json:"rootUser,omitempty"`
+}
+
+// QuarantinedMember is a member whose data differs from what a majority of the voters agrees on.
+type QuarantinedMember struct {
+	// memberID is its ID in etcd, in hexadecimal.
+	// +required
+	MemberID string `json:"memberID"`
+	// name of the member.
+	// +required
+	Name string `json:"name"`
+	// volumeUID is the UID of its volume, which is kept; absent if its data is on an emptyDir.
+	// +optional
+	VolumeUID string `json:"volumeUID,omitempty"`
 }
 
 // LeaderMoved says whose disk was too slow to lead, and when.
@@ -124,6 +140,10 @@ type BootstrapStatus struct {
 	// restore is the UID of the EtcdRestore whose snapshot the first member starts from; absent for an empty start.
 	// +optional
 	Restore string `json:"restore,omitempty"`
+	// recovery is true if that snapshot is a survivor's, taken without a quorum: no new member starts before all previous pods are
+	// gone for certain.
+	// +optional
+	Recovery bool `json:"recovery,omitempty"`
 }
 
 // BootstrapSeat binds an initial member to the one pod, and volume, that may start it with an empty data directory.

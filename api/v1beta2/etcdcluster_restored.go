@@ -78,7 +78,8 @@ type RestoreCalledOff struct {
 }
 
 // KeptVolume is a PersistentVolumeClaim whose data a restore has replaced, or on which an abandoned attempt at one had started
-// etcd. It is deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
+// etcd, or of a member whose data differed from the others'. It is deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is
+// Retain.
 type KeptVolume struct {
 	// name of the PersistentVolumeClaim.
 	// +required
@@ -86,7 +87,7 @@ type KeptVolume struct {
 	// uid of the PersistentVolumeClaim.
 	// +required
 	UID string `json:"uid"`
-	// restore is the name of the EtcdRestore.
-	// +required
-	Restore string `json:"restore"`
+	// restore is the name of the EtcdRestore; absent if the volume is of a member whose data differed from the others'.
+	// +optional
+	Restore string `json:"restore,omitempty"`
 }

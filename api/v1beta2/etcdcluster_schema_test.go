@@ -121,6 +121,17 @@ func testCreate(t *testing.T, c client.Client) {
 		"long election":    {fields: map[string]any{"spec.etcd.electionTimeout": "1m"}, want: "at most 50s"},
 		"no heartbeat":     {fields: map[string]any{"spec.etcd.heartbeatInterval": "0s"}, want: "at least 1ms"},
 		"not a duration":   {fields: map[string]any{"spec.etcd.electionTimeout": "1 day"}, want: "should match"},
+		"window":           {fields: window("0 2 * * 0", "2h30m", "Europe/Berlin")},
+		"window of a word": {fields: window("@weekly", "10m", "")},
+		"window every 2h":  {fields: window("@every 2h", "1h", ""), want: "@every has no time of day"},
+		"window of 4":      {fields: window("0 2 * *", "1h", ""), want: "must have the five fields of cron"},
+		"window with zone": {fields: window("TZ=UTC 0 2 * *", "1h", ""), want: "name the time zone in timeZone"},
+		"local window":     {fields: window("0 2 * * *", "1h", "Local"), want: "one of the IANA database"},
+		"short window":     {fields: window("0 2 * * *", "9m59s", ""), want: "must be 10m at least"},
+		"window of a day":  {fields: window("0 2 * * *", "1 day", ""), want: "should match"},
+		"endless window":   {fields: map[string]any{"spec.maintenanceWindow.schedule": "@daily"}, want: "duration: Required"},
+		"autopilot":        {fields: map[string]any{"spec.autopilot": map[string]any{"mode": "Advise", "noSpace": map[string]any{"mode": "Off", "compaction": "Forbidden"}}}},
+		"autopilot off":    {fields: map[string]any{"spec.autopilot.mode": "off"}, want: "Unsupported value"},
 		"quota":            {fields: map[string]any{"spec.etcd.quotaBackendBytes": "8Gi"}},
 		"quota is no size": {fields: map[string]any{"spec.etcd.quotaBackendBytes": "much"}, want: "should match"},
 		"compaction":       {fields: map[string]any{"spec.etcd.autoCompaction": compaction("Periodic", "1h30m")}},
@@ -182,6 +193,15 @@ func policy(mode string, peer map[string]any) map[string]any {
 	fields := map[string]any{"spec.networkPolicy.clientsFrom": []any{peer}, "spec.networkPolicy.metricsFrom": []any{peer}}
 	if mode != "" {
 		fields["spec.networkPolicy.mode"] = mode
+	}
+	return fields
+}
+
+// window is a maintenance window, in UTC if it has no zone.
+func window(schedule, stays, zone string) map[string]any {
+	fields := map[string]any{"spec.maintenanceWindow.schedule": schedule, "spec.maintenanceWindow.duration": stays}
+	if zone != "" {
+		fields["spec.maintenanceWindow.timeZone"] = zone
 	}
 	return fields
 }

@@ -124,9 +124,9 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
-	// keptVolumes hold the data that restores have replaced, except those with safetySnapshot Skip, and data written in attempts
-	// at a restore that were abandoned. The operator neither uses nor deletes them: delete them yourself (kubectl delete pvc)
-	// once their data is no longer needed. They are deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
+	// keptVolumes hold the data that restores have replaced, except those with safetySnapshot Skip, data written in attempts at a restore
+	// that were abandoned, and that of members whose data differed from the others'. The operator neither uses nor deletes them: delete them
+	// yourself (kubectl delete pvc) once their data is no longer needed. They are deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional
@@ -138,6 +138,13 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
+	// autopilot is what Auto Pilot would do; absent if nothing is held and the operator does not bound it.
+	// +optional
+	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
+
+	// recovery is what can be done about a lost quorum; absent while there is one.
+	// +optional
+	Recovery *RecoveryStatus `json:"recovery,omitempty"`
 	// internal is the operator's own state. It is not part of the API, and any release may change it: neither read nor write it.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object

@@ -85,6 +85,16 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Authentication",order=13
 	Auth *AuthPolicy `json:"auth,omitempty"`
 
+	// autopilot says what the operator may do by itself beyond keeping the cluster at this spec. If absent, it is as with mode On.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto Pilot",order=15
+	Autopilot *AutopilotSpec `json:"autopilot,omitempty"`
+
+	// maintenanceWindow is when the operator may do what costs clients a moment and can wait.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Maintenance window",order=16
+	MaintenanceWindow *MaintenanceWindow `json:"maintenanceWindow,omitempty"`
+
 	// TLS is coreos/etcd-operator's name of tls, with the same meaning. Use tls in new manifests.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
@@ -97,6 +107,12 @@ type EtcdClusterSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
+
+	// recovery says what happens once a majority of the voters is lost for good. If it is absent, a plan is shown in
+	// status.recovery, and nothing is done until a user confirms it.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Recovery",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=15
+	Recovery *RecoverySpec `json:"recovery,omitempty"`
 }
 
 // VolumeReclaimPolicy is what happens to volumes when their cluster is deleted.

@@ -66,6 +66,8 @@ type RestoreSource struct {
 // EtcdRestoreSpec says which snapshot is restored into which cluster.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdRestore is carried out once, as it was created: create another one"
+// +kubebuilder:validation:XValidation:rule="!has(self.member) || !has(self.snapshot) && !has(self.before) && !has(self.clusterID) && !has(self.backupStorageType)",message="with member the snapshot is taken from it, and backup or storage is where it is kept: remove snapshot, before, clusterID and backupStorageType"
+// +kubebuilder:validation:XValidation:rule="!has(self.member) || !has(self.safetySnapshot) || self.safetySnapshot != 'Skip'",message="with member the safety snapshot is what is restored: remove safetySnapshot"
 type EtcdRestoreSpec struct {
 	// etcdCluster is the cluster whose data is replaced. It is not changed before the snapshot was read completely and
 	// verified. To start a new cluster from a snapshot, use spec.restoreFrom of the EtcdCluster.
@@ -74,6 +76,13 @@ type EtcdRestoreSpec struct {
 	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
 
 	RestoreSource `json:",inline"`
+
+	// member restores what that member of the cluster holds, without a quorum, instead of a snapshot that was taken before. Its snapshot
+	// is first written to backup or storage. The operator creates such an EtcdRestore once the plan in status.recovery of the
+	// EtcdCluster is confirmed.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Surviving member",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
+	Member *RestoreMember `json:"member,omitempty"`
 
 	// safetySnapshot says whether the data that is replaced is saved first, next to the snapshot, if any of it can be read. With
 	// Skip the volumes of the replaced data are deleted once the cluster matches its spec; otherwise they are kept until you

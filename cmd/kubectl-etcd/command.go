@@ -33,6 +33,7 @@ the Kubernetes API server, and works while the operator does not.`,
 	root.AddCommand(doctorCommand(flags, streams))
 	root.AddCommand(diagnoseCommand(flags, streams))
 	root.AddCommand(planCommand(flags, streams))
+	root.AddCommand(autopilotCommand(flags, streams))
 	addActs(root, flags, streams)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
 	fit(root)

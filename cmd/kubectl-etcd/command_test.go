@@ -48,6 +48,8 @@ func TestRefusedAtOnce(t *testing.T) {
 		"status example --no-such":       "unknown flag: --no-such",
 		"statsu example":                 "unknown command",
 		"defrag example --all --timeout": "flag needs an argument: --timeout",
+		"autopilot":                      "takes the name of an EtcdCluster",
+		"autopilot example -o text":      "-o text is not known: use json or yaml",
 		"status example":                 "no kubeconfig is found (KUBECONFIG is " + nowhere + "): set it, or give --kubeconfig",
 	} {
 		var out strings.Builder

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/monitoring"
@@ -79,6 +80,8 @@ type Reconciler struct {
 	OwnPods resources.OperatorPods
 	// Monitoring knows the objects of Prometheus Operator; nil if none are to be made.
 	Monitoring *monitoring.Objects
+	// Autopilot is how far Auto Pilot goes in any cluster, whatever its spec says; On if empty.
+	Autopilot v1beta2.AutopilotMode
 
 	// policiesUnwatched is true if NetworkPolicies have to be read from the API server in each pass.
 	policiesUnwatched bool
@@ -94,6 +97,7 @@ type Reconciler struct {
 	rewrites      rewrites
 	authenticated authMemory
 	passwords     passwords.Memory
+	brake         brake
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -111,6 +115,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.rewrites.forget(req.NamespacedName)
 		r.authenticated.forget(req.NamespacedName)
 		r.passwords.Forget(req.NamespacedName)
+		r.brake.forget(req.NamespacedName)
 		metrics.ForgetCluster(req.Namespace, req.Name)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
@@ -119,6 +124,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	if p.declined != nil {
+		r.brake.forget(req.NamespacedName)
 		metrics.ForgetCluster(req.Namespace, req.Name)
 		return r.settle(ctx, p)
 	}
@@ -126,6 +132,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if left := r.paces.wait(req.NamespacedName, p.action, r.Clock.Now()); left > 0 {
 		p.export()
 		return ctrl.Result{RequeueAfter: left, Priority: new(normal)}, nil
+	}
+	if !r.takeTurn(p) {
+		p.export()
+		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil
 	}
 	return r.finish(ctx, p, r.act(ctx, p))
 }
@@ -207,6 +217,8 @@ type pass struct {
 	users []v1beta2.EtcdUser
 	// reminder is when a kubelet may have to be told of a permit again, 0 if none.
 	reminder time.Duration
+	// comparesAgain is when the voters' data may have to be compared again, 0 if nothing is to be confirmed.
+	comparesAgain time.Duration
 	// requests are what is to be asked of cert-manager, as the last reading found it.
 	requests []certificateRequest
 	// session reaches the members that answered.
@@ -226,7 +238,7 @@ func (p *pass) Deed() reconcile.Deed {
 	switch {
 	case plan.Mutates(p.action):
 		d := plan.DescribeIn(p.observed, p.assessment, p.action)
-		return reconcile.Deed{Action: d.Action, Reason: d.Reason}
+		return reconcile.Deed{Action: d.Action, Reason: d.Reason, Feature: p.assessment.Feature}
 	case p.certificatesDue():
 		return reconcile.Deed{Action: "Certify", Reason: v1beta2.ReasonRotatingCertificates}
 	}
@@ -289,6 +301,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()})
+	controlled = controlled.WatchesRawSource(source.Func(r.brake.start))
 	if watched {
 		controlled = controlled.Owns(&networkingv1.NetworkPolicy{})
 	}

@@ -69,6 +69,9 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	switch e := effect.(type) {
 	case plan.WriteStatus: // at the end of the pass
 	case plan.CreateRestore:
+		if e.Survivor != "" {
+			return r.createRecovery(ctx, p, e)
+		}
 		return r.createRestore(ctx, p, e)
 	case plan.AdoptVolume:
 		return r.adopt(ctx, p, e)
@@ -116,6 +119,12 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return p.session.EnableDowngrade(ctx, e.Version)
 	case plan.CancelDowngrade:
 		return p.session.CancelDowngrade(ctx)
+	case plan.Compact:
+		return p.session.Compact(ctx, e.Revision)
+	case plan.Disarm:
+		return p.session.Disarm(ctx, e.Alarm)
+	case plan.Defragment:
+		return r.defragment(ctx, p, e)
 	}
 	return nil
 }

@@ -92,11 +92,20 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if p.reminder > 0 {
 		result.RequeueAfter = min(result.RequeueAfter, p.reminder)
 	}
+	if p.comparesAgain > 0 {
+		result.RequeueAfter = min(result.RequeueAfter, p.comparesAgain)
+	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
 	}
 	if p.assessment.Alarm != nil {
 		result.RequeueAfter = min(result.RequeueAfter, alarmInterval)
+	}
+	if again, matters := upkeepAgain(p); matters {
+		result.RequeueAfter = min(result.RequeueAfter, again)
+	}
+	if again, matters := r.autopilotAgain(p); matters {
+		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
 	if result.RequeueAfter >= keepConnectionsFor || p.session.Slow {
 		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
@@ -125,6 +134,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 		Incomplete:   p.outcome.incomplete(),
 		Certificates: p.shownCertificates(),
 		Auth:         p.shownAuth(),
+		OperatorMode: r.Autopilot,
 		ClientURL:    resources.ClientURL(c),
 		Service:      resources.ClientServiceName(c.Name),
 		Port:         resources.ClientServicePort(c),
@@ -143,6 +153,8 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordCertificates(p)
 	r.recordExposed(p)
 	r.recordAlarm(p)
+	r.recordDefragmented(p)
+	r.recordHeld(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
 		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {

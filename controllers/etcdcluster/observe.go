@@ -38,6 +38,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
+	r.observeAutopilot(p)
 	if err := listPods(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,11 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
-	return p, nil
+	if err := r.observeDatabases(ctx, p); err != nil {
+		return nil, err
+	}
+	r.compareData(ctx, p)
+	return p, r.observeRecovery(ctx, reader, p)
 }
 
 // observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.
@@ -92,6 +97,13 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 		return
 	}
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
+}
+
+// compareData compares the voters' data, unless Auto Pilot has no use for that.
+func (r *Reconciler) compareData(ctx context.Context, p *pass) {
+	if p.observed.Cluster.Autopilot.Diverged != plan.ModeOff {
+		p.observed.Etcd.Compared, p.comparesAgain = r.Etcd.Compare(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.session)
+	}
 }
 
 func listPods(ctx context.Context, reader client.Reader, p *pass) error {

@@ -27,7 +27,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// TestFullQuota fills a real etcd of one member up to its quota, and makes room as the runbook says: the conditions say so, one event tells
+// TestFullQuota fills a real etcd of one member up to its quota, without Auto Pilot, and makes room as the runbook says: the conditions say so, one event tells
 // when it begins and one when it ends, and nothing is written while nothing changes.
 func TestFullQuota(t *testing.T) {
 	const apart = 230
@@ -37,7 +37,9 @@ func TestFullQuota(t *testing.T) {
 	quota := resource.MustParse("16Mi")
 	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-		Spec:       v1beta2.EtcdClusterSpec{Size: 1, Etcd: &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}},
+		Spec: v1beta2.EtcdClusterSpec{
+			Size: 1, Etcd: &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}, Autopilot: &v1beta2.AutopilotSpec{Mode: v1beta2.AutopilotOff},
+		},
 	}))
 	etcd := w.runsEtcd(t, name, quota.Value())
 	w.told()
@@ -137,6 +139,7 @@ func runEtcd(t *testing.T, address string, permit *member.Permit, quota int64) {
 	//nolint:noctx // it ends with the test, whose context ends too early
 	server := exec.Command(program, "--name="+name, "--data-dir="+filepath.Join(t.TempDir(), "data"),
 		"--listen-client-urls="+at(member.ClientPort), "--advertise-client-urls="+at(member.ClientPort), "--listen-peer-urls="+at(member.PeerPort),
+		"--listen-metrics-urls="+at(member.MetricsPort),
 		"--initial-advertise-peer-urls="+url, "--initial-cluster="+permit.InitialCluster, "--initial-cluster-token="+permit.Token,
 		fmt.Sprintf("--quota-backend-bytes=%d", quota), "--unsafe-no-fsync", "--log-level=error")
 	server.Stderr = t.Output()

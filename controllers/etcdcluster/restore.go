@@ -69,6 +69,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
 			chosen, p.restore = restore, restore
 			p.observed.Cluster.Restore, p.observed.Cluster.Safety = string(restore.UID), safetyOf(restore)
+			p.observed.Cluster.RestorePlan = planOf(restore)
 		}
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -33,11 +35,16 @@ type stillEtcd struct {
 	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
 	moved atomic.Uint64
+	// alone is true while it has no leader, and mute while it does not answer at all.
+	alone, mute atomic.Bool
 	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was asked to, and
 	// fleeting has it list another one each time.
 	stray, asked atomic.Uint64
 	fleeting     atomic.Bool
 }
+
+// errSilent is what a client sees of a server that is not there, or cannot serve.
+var errSilent = status.Error(codes.Unavailable, "nobody")
 
 func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit, auth *stillAuth, options ...grpc.ServerOption) *stillEtcd {
 	t.Helper()
@@ -79,6 +86,9 @@ func membersOf(t *testing.T, permit *member.Permit) []*pb.Member {
 
 // leader is the member with the lowest ID until that one has handed over: all servers agree on it without talking.
 func (s *stillEtcd) leader() uint64 {
+	if s.alone.Load() {
+		return 0
+	}
 	if moved := s.moved.Load(); moved != 0 {
 		return moved
 	}
@@ -91,6 +101,9 @@ func (s *stillEtcd) leader() uint64 {
 
 // Status implements pb.MaintenanceServer.
 func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
+	if s.mute.Load() {
+		return nil, errSilent
+	}
 	return &pb.StatusResponse{
 		Header: s.header, Leader: s.leader(), Version: s.version, StorageVersion: version.Minor(s.version) + ".0",
 		RaftIndex: 10, RaftAppliedIndex: 10, DbSize: 1 << 20, DbSizeInUse: 1 << 19,
@@ -99,6 +112,9 @@ func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusRespon
 
 // MemberList implements pb.ClusterServer.
 func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
+	if s.mute.Load() || s.alone.Load() {
+		return nil, errSilent
+	}
 	time.Sleep(time.Duration(s.read.Load())) // the leader answers once it is done with its disk
 	members := s.members
 	if id := s.stray.Load(); id != 0 {
@@ -119,6 +135,9 @@ func (s *stillEtcd) MemberRemove(context.Context, *pb.MemberRemoveRequest) (*pb.
 
 // Range implements pb.KVServer.
 func (s *stillEtcd) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
+	if s.mute.Load() || s.alone.Load() {
+		return nil, errSilent
+	}
 	return &pb.RangeResponse{Header: s.header}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -17,7 +18,7 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
-	if o.Status.Phase == v1beta2.RestoreSaving {
+	if restore.Saves(o) {
 		pod.ClientTLSSecret = agentpod.TLSSecret(p.cluster)
 	}
 	pod.Task, pod.KeySecret = restoreTask(p, pod.Task)
@@ -29,7 +30,7 @@ func restoreTask(p *restorePass, t task.Task) (task.Task, string) {
 	o, source := p.object, p.object.Status.Source
 	t.Timeout = p.observed.Timeout
 	key := restores.ReadFrom(&t, source)
-	if o.Status.Phase == v1beta2.RestoreSaving {
+	if restore.Saves(o) {
 		t.Backup = &task.Backup{
 			Endpoints: p.asked, TLS: agentpod.TLSSecret(p.cluster) != "", Cluster: agentpod.SnapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,

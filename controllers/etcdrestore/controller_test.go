@@ -41,6 +41,8 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("a stanza of coreos/etcd-operator", s.legacySource)
 	t.Run("a cluster that is missing", s.missingCluster)
 	t.Run("a cluster that is another one", s.otherCluster)
+	t.Run("what a survivor holds", s.ofSurvivor)
+	t.Run("a plan that is void", s.voidPlan)
 	t.Run("two at once", s.two)
 	t.Run("deletion", s.deletion)
 	t.Run("deletion too late", s.goesOn)

@@ -17,6 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -38,7 +39,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 		Skip:     o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 		Timeout:  restores.Timeout(&o.Spec),
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
-		Run: runOf(s),
+		Run: runOf(s), OfMember: o.Spec.Member != nil,
 	}
 	if s.SaveTime != nil {
 		p.observed.SavedAt = s.SaveTime.Time
@@ -110,6 +111,10 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		seen.Doing = doing.Message
 		seen.Again = doing.Reason == v1beta2.ReasonSaving
 		seen.Stranded = doing.Reason == v1beta2.ReasonRestoreFailed && doing.Status == metav1.ConditionFalse
+	}
+	p.observed.Void = voidOf(c, p.object)
+	if m := p.object.Spec.Member; m != nil {
+		p.asked = []string{member.ClientURL(member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c)), resources.Transport(c))}
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
 	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)

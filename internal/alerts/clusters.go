@@ -62,6 +62,13 @@ or
 				"if it grows on like this. etcd refuses all writes once it is.",
 		},
 		{
+			name: "EtcdAutopilotHeld", severity: Warning, after: time.Hour,
+			expr:    `max by (namespace, etcd_cluster, feature) (etcd_operator_cluster_autopilot_held{$own}) > 0`,
+			summary: "Auto Pilot does not do what " + theCluster + " needs: {{ $labels.feature }}",
+			description: "Something is due for an hour, and not done because it is not safe, or may only be advised. status.autopilot.held says what, and what " +
+				"has to be so before it is done. That it waits for the maintenance window, or for its turn, is not told.",
+		},
+		{
 			name: "EtcdCertificateExpiring", severity: Warning, after: 15 * time.Minute,
 			expr:        `min by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="CertificatesValid"}) == 0`,
 			summary:     theCluster + " has a certificate that expires soon, or cannot be used",

@@ -46,4 +46,18 @@ func TestAlarms(t *testing.T) {
 		}
 		return len(s.Answers) == len(c.Members) && s.Contact == plan.ContactQuorum
 	})
+	disarmed := want[1]
+	succeeds(t, "disarm one", func() error { return quorum(t, pool, c.Members...).Disarm(t.Context(), disarmed) })
+	succeeds(t, "disarm it again", func() error { return quorum(t, pool, c.Members...).Disarm(t.Context(), disarmed) })
+	eventually(t, "the others stay", func() bool {
+		for _, a := range quorum(t, pool, c.Members...).Seen.Answers {
+			if len(a.Alarms) != len(want)-1 || slices.Contains(a.Alarms, disarmed) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := quorum(t, pool, c.Members...).Disarm(t.Context(), plan.Alarm{}); err == nil {
+		t.Error("no alarm in particular is disarmed")
+	}
 }

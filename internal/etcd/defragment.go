@@ -4,7 +4,31 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
+
+// jobLimit is how long a defragmentation is waited for. etcd does not stop one that nobody waits for.
+const jobLimit = 30 * time.Minute
+
+// job is a defragmentation that this process has asked for.
+type job struct {
+	endpoint Endpoint
+	begun    time.Time
+	cancel   context.CancelFunc
+}
+
+// Defragmented is a defragmentation that is over.
+type Defragmented struct {
+	Pod string
+	// Took is for how long the member served nobody, and Freed how many bytes it has given back to the disk.
+	Took  time.Duration
+	Freed int64
+	// Err is why it has failed, nil if it has not.
+	Err error
+}
 
 // Defragment has one member write its database anew, without the free pages, and returns once it has: nothing but the context limits how
 // long that takes. The member serves nobody meanwhile, so whoever asks for it knows that the others are a quorum.
@@ -17,4 +41,98 @@ func (p *Pool) Defragment(ctx context.Context, cluster string, config *tls.Confi
 		return fmt.Errorf("defragment %s: %w", e.Pod, err)
 	}
 	return nil
+}
+
+// BeginDefragment has one member write its database anew, and returns before it has: that takes longer than a pass may. Databases tells that
+// it is under way, and Told what has become of it. There is one of a cluster at a time; another one is ErrNotYet. The request leaves before
+// the context ends, or never.
+func (p *Pool) BeginDefragment(ctx context.Context, cluster string, config *tls.Config, e Endpoint) error {
+	client, err := connect(config, e) // one of its own, because those of a pass are closed when the next one is far
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", e.Address, err)
+	}
+	asking, done := context.WithTimeout(ctx, statusTimeout) // etcd 3.6 and later do not answer while they defragment
+	before, err := client.Status(asking)                    // from here on it is connected
+	if done(); err == nil {
+		err = ctx.Err()
+	}
+	limited, cancel := context.WithTimeout(context.Background(), jobLimit)
+	if err == nil && !p.begin(cluster, &job{endpoint: e, begun: time.Now(), cancel: cancel}) {
+		err = ErrNotYet
+	}
+	if err != nil {
+		cancel()
+		_ = client.Close()
+		return fmt.Errorf("defragment %s: %w", e.Pod, err)
+	}
+	go func() {
+		defer cancel()
+		defer func() { _ = client.Close() }()
+		p.defragment(limited, cluster, client, e, size{before.GetDbSize(), before.GetDbSizeInUse()})
+	}()
+	return nil
+}
+
+func (p *Pool) begin(cluster string, j *job) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeepOf(cluster)
+	if u.job != nil {
+		return false
+	}
+	u.job = j
+	return true
+}
+
+// size is that of a database's file, and what of it is in use, in bytes.
+type size struct{ file, inUse int64 }
+
+// defragment waits for the member, and remembers what has become of it.
+func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclient.Client, e Endpoint, before size) {
+	begun := time.Now()
+	err := client.Defragment(ctx)
+	took, after := time.Since(begun), before
+	if err == nil {
+		asking, cancel := context.WithTimeout(ctx, statusTimeout)
+		defer cancel()
+		if status, err := client.Status(asking); err == nil {
+			after = size{status.GetDbSize(), status.GetDbSizeInUse()}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeeps[cluster]
+	if u == nil || u.job == nil || u.job.endpoint != e { // the cluster was forgotten
+		return
+	}
+	if u.job = nil; err != nil {
+		u.looked = 0 // the member may be at it all the same
+	}
+	delete(u.rests, e.PodUID)
+	u.last[e.PodUID] = plan.Defragmentation{At: time.Now(), Free: after.file - after.inUse, Failed: err != nil}
+	if rate := int64(float64(before.inUse) / took.Seconds()); err == nil && rate > 0 && (u.rate == 0 || rate < u.rate) {
+		u.rate = rate
+	}
+	u.told = append(u.told, Defragmented{Pod: e.Pod, Took: took, Freed: before.file - after.file, Err: err})
+}
+
+// Told returns the defragmentations of a cluster that have ended since it was last asked.
+func (p *Pool) Told(cluster string) []Defragmented {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeeps[cluster]
+	if u == nil {
+		return nil
+	}
+	told := u.told
+	u.told = nil
+	return told
+}
+
+// forgetUpkeep forgets the databases of a cluster that is gone, and waits for none of them. The lock is held.
+func (p *Pool) forgetUpkeep(cluster string) {
+	if u := p.upkeeps[cluster]; u != nil && u.job != nil {
+		u.job.cancel()
+	}
+	delete(p.upkeeps, cluster)
 }

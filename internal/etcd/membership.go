@@ -67,6 +67,14 @@ func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
 	})
 }
 
+// Compact has etcd give up the history of keys before that revision. It is no error if that is gone already. It returns before the pages are
+// free.
+func (s *Session) Compact(ctx context.Context, revision int64) error {
+	return s.change(ctx, fmt.Sprintf("compact to revision %d", revision), s.voters, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.Compact(ctx, revision)
+	})
+}
+
 // change asks the members in this order until one answers: the leader first, for a follower that forwards a
 // promotion failed in releases before 3.5.28 and 3.6.6 where authentication was on. What etcd answers is final.
 func (s *Session) change(ctx context.Context, what string, order []peer,

@@ -38,7 +38,7 @@ const (
 
 var families = [][]byte{
 	[]byte(flushFamily), []byte(committedFamily), []byte(leaderFamily), []byte(receiveFamily), []byte(applyFamily),
-	[]byte(probeFamily),
+	[]byte(probeFamily), []byte(defragmentFamily), []byte(sendFamily), []byte(compactFamily), []byte(removedFamily),
 }
 
 // metricsClient reads plain HTTP, as a kubelet does. It follows no redirect, keeps no connection and uses no proxy.
@@ -82,25 +82,33 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	}, nil
 }
 
-// metricsOf asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
-func metricsOf(ctx context.Context, address string) (map[string]*dto.MetricFamily, error) {
+// metricsOf returns the families that matter.
+func metricsOf(ctx context.Context, address string) (families map[string]*dto.MetricFamily, err error) {
+	err = readMetrics(ctx, address, func(text io.Reader) error {
+		families, err = parse(text)
+		return err
+	})
+	return families, err
+}
+
+// readMetrics asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
+func readMetrics(ctx context.Context, address string, read func(text io.Reader) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return fmt.Errorf("ask %s for its metrics: %w", address, err)
 	}
 	response, err := metricsClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return fmt.Errorf("ask %s for its metrics: %w", address, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
+		return fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	families, err := parse(io.LimitReader(response.Body, metricsLimit))
-	if err != nil {
-		return nil, fmt.Errorf("read the metrics of %s: %w", address, err)
+	if err := read(io.LimitReader(response.Body, metricsLimit)); err != nil {
+		return fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
-	return families, nil
+	return nil
 }
 
 // parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may
@@ -128,7 +136,10 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 
 // matters reports whether a line is of a family that matters: a sample of it, or its type.
 func matters(line []byte) bool {
-	name := bytes.TrimPrefix(line, []byte("# TYPE "))
+	name, declares := bytes.CutPrefix(line, []byte("# TYPE "))
+	if declares && (bytes.HasPrefix(name, []byte(startedFamily)) || bytes.HasPrefix(name, []byte(handledFamily))) || ofSnapshots(name) {
+		return true
+	}
 	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })
 }
 

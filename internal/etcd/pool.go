@@ -40,11 +40,16 @@ type Endpoint struct {
 // Pool keeps connections to members between observations. It is safe for concurrent use, also by several clusters;
 // observations of one cluster come one after the other.
 type Pool struct {
+	// SampleEvery is how often the members of a calm cluster are asked for their metrics; every 5 minutes if it is 0.
+	SampleEvery time.Duration
+
 	mu       sync.Mutex
 	clusters map[string]map[Endpoint]connection
 	watches  map[string]*watch
 	reaches  map[string]*reach
 	lags     map[string]map[string]time.Time
+	upkeeps  map[string]*upkeep
+	samplers map[string]*sampler
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -57,7 +62,7 @@ type connection struct {
 func NewPool() *Pool {
 	return &Pool{
 		clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}, reaches: map[string]*reach{},
-		lags: map[string]map[string]time.Time{},
+		lags: map[string]map[string]time.Time{}, upkeeps: map[string]*upkeep{}, samplers: map[string]*sampler{},
 	}
 }
 
@@ -72,6 +77,8 @@ func (p *Pool) Forget(cluster string) {
 	delete(p.watches, cluster)
 	delete(p.reaches, cluster)
 	delete(p.lags, cluster)
+	p.forgetUpkeep(cluster)
+	delete(p.samplers, cluster)
 }
 
 // Close closes every connection. The pool can be used again, with new ones.

@@ -63,10 +63,26 @@ func (c *Client) CancelDowngrade(ctx context.Context) error {
 	return outcome(err, rpctypes.ErrNoInflightDowngrade)
 }
 
+// Compact gives up the history of keys before that revision. It is no error if that is gone already.
+func (c *Client) Compact(ctx context.Context, revision int64) error {
+	_, err := c.client.Compact(ctx, revision)
+	return outcome(err, rpctypes.ErrCompacted)
+}
+
 // Defragment has the member behind a client of one endpoint write its database anew, without the free pages, and returns once it has. It
 // serves nobody meanwhile. A member goes on even if nobody waits for it any more.
 func (c *Client) Defragment(ctx context.Context) error {
 	// The client's own Defragment makes a connection for each call.
 	_, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Defragment(ctx, &pb.DefragmentRequest{})
 	return outcome(rpctypes.Error(err))
+}
+
+// Disarm takes an alarm back. It is no error if there is none. An alarm of a kind that etcd does not know is one.
+func (c *Client) Disarm(ctx context.Context, a Alarm) error {
+	kind, known := pb.AlarmType_value[a.Kind]
+	if !known || kind == 0 { // without a kind and a member etcd's client would disarm all
+		return fmt.Errorf("etcd has no alarm %q", a.Kind)
+	}
+	_, err := c.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: a.Member, Alarm: pb.AlarmType(kind)})
+	return outcome(err)
 }

@@ -32,7 +32,7 @@ func (out *page) parts(v reflect.Value, prefix string, visit func(name string, p
 	for i := range v.NumField() {
 		name, part := prefix+v.Type().Field(i).Name, v.Field(i)
 		switch part.Interface().(type) {
-		case plan.Versions, plan.Update:
+		case plan.Versions, plan.Update, plan.Upkeep:
 			out.parts(part, name+".", visit)
 		default:
 			visit(name, part.Interface())
@@ -59,6 +59,12 @@ func tell(o plan.Observed, part any) string {
 			all = append(all, string(alarm.Kind)+" of "+member(o, alarm.Member))
 		}
 		return list(all)
+	case []plan.HeldAct:
+		var all []string
+		for _, h := range p {
+			all = append(all, h.Feature+" ("+h.Reason+")")
+		}
+		return list(all)
 	case map[string]plan.Change:
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(p)) {
@@ -69,6 +75,11 @@ func tell(o plan.Observed, part any) string {
 		return p.Name
 	case plan.Action:
 		return words(p)
+	case *plan.Recovery:
+		if p == nil {
+			return ""
+		}
+		return "plan " + p.Hash + ": " + p.Message
 	case *failure.Problem:
 		if p == nil {
 			return ""

@@ -80,9 +80,13 @@ func TestAssessment(t *testing.T) {
 	a := plan.Assessment{
 		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, TargetSize: 3, MaxMembers: 4, Candidates: []plan.Pod{{Name: "c-1"}},
 		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, DownForUpdate: []string{"c-3"},
-		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, Alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}, SlowLeader: why, Laggards: why, RejectedSpec: why, Unrelated: why,
-		Versions: plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
-		Update:   plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}, Step: wait},
+		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Recovery: &plan.Recovery{}, Alarm: why, Alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}, SlowLeader: why, Laggards: why, RejectedSpec: why, Unrelated: why,
+		Versions:     plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
+		Update:       plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}, Step: wait},
+		Defragmented: plan.Member{Name: "c-6"}, Room: plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-7"}, Soon: true},
+		Tidying:     plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-8"}, Soon: true},
+		Quarantined: plan.Member{Name: "c-9"}, Diverged: plan.Member{Name: "c-10"},
+		Held: []plan.HeldAct{{Feature: "noSpace", Reason: "R"}}, Feature: "noSpace",
 	}
 	o := plan.Observed{}
 	o.Etcd.Members = []plan.Member{{ID: 10, Name: "c-0"}}
@@ -96,7 +100,7 @@ func TestAssessment(t *testing.T) {
 	for _, want := range []string{
 		"Leader 000000000000000a, c-0\n", "Changes c-0 replace\n", "Versions.Refused Why: because\n", "Update.Next c-5\n",
 		"InProgress Wait (R): m (looks again in 0s)\n", "Candidates c-1\n", "Versions.DowngradeFirst true\n",
-		"Alarms NOSPACE of 000000000000000a, c-0\n",
+		"Alarms NOSPACE of 000000000000000a, c-0\n", "Quarantined c-9\n", "Diverged c-10\n", "Held noSpace (R)\n",
 	} {
 		if got := squeezed(out.String()); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// MaxClusterSeries is the largest number of series of one EtcdCluster: what they cost Prometheus grows with the number of clusters, and with
-// nothing else. Members have none here, because they export their own.
+// MaxClusterSeries is the largest number of series of one EtcdCluster in which Auto Pilot holds nothing: what they cost Prometheus grows with
+// the number of clusters, and with nothing else. Each feature that holds something adds one for as long as that lasts. Members have none here, because they export their own.
 const MaxClusterSeries = 24
 
 // Cluster is what the metrics show of the last observation of an EtcdCluster.
@@ -38,6 +38,14 @@ type Cluster struct {
 	Databases []Database
 	// Expiry is when the first certificate of each use expires.
 	Expiry []Expiry
+	// Held are the features of Auto Pilot of which something is due and not done, each once.
+	Held []Held
+}
+
+// Held is a feature of Auto Pilot of which something is due and not done. Waits is true if it only waits for the time to do it.
+type Held struct {
+	Feature string
+	Waits   bool
 }
 
 // ConditionTypes are the conditions of an EtcdCluster that have series.
@@ -78,7 +86,7 @@ type clusters struct {
 	mu  sync.Mutex
 	all map[types.NamespacedName]*clusterRecord
 
-	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry column
+	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry, held column
 }
 
 func clusterColumn(name, help string, labels ...string) column {
@@ -109,6 +117,9 @@ var allClusters = &clusters{
 			"second; +Inf if it did not grow, or was observed for less than ten minutes."),
 	expiry: clusterColumn("certificate_expiry_timestamp_seconds",
 		"When the first certificate expires, by use; those of the cluster's own authorities are peer-ca and server-ca.", "use"),
+	held: clusterColumn("autopilot_held",
+		"1 while something of Auto Pilot is due and not done, by feature, because it is not safe or may only be advised; 0 while it only waits for "+
+			"the maintenance window or its turn; no series while nothing is due.", "feature"),
 }
 
 func init() { metrics.Registry.MustRegister(allClusters) }
@@ -116,7 +127,7 @@ func init() { metrics.Registry.MustRegister(allClusters) }
 // Describe is part of prometheus.Collector.
 func (c *clusters) Describe(to chan<- *prometheus.Desc) {
 	for _, described := range []column{
-		c.info, c.size, c.updated, c.members, c.margin, c.condition, c.reasonSince, c.alarms, c.used, c.free, c.untilQuota, c.expiry,
+		c.info, c.size, c.updated, c.members, c.margin, c.condition, c.reasonSince, c.alarms, c.used, c.free, c.untilQuota, c.expiry, c.held,
 	} {
 		to <- described.desc
 	}
@@ -162,6 +173,9 @@ func (c *clusters) collect(s series, r *clusterRecord) {
 	}
 	for _, e := range r.Expiry {
 		s.add(c.expiry, unix(e.At), e.Use)
+	}
+	for _, h := range r.Held {
+		s.add(c.held, number(!h.Waits), h.Feature)
 	}
 }
 

@@ -94,6 +94,14 @@ func TestWorstCluster(t *testing.T) {
 			t.Errorf("%s is %v (%v), want %v", name, value, found, want)
 		}
 	}
+	held := worst()
+	held.Held = []metrics.Held{{Feature: "noSpace"}, {Feature: "defragment", Waits: true}}
+	metrics.SetCluster("ns", "worst", held)
+	got = series(t, "worst")
+	if got["cluster_autopilot_held feature=noSpace"] != 1 || got["cluster_autopilot_held feature=defragment"] != 0 ||
+		len(got) != metrics.MaxClusterSeries+2 {
+		t.Errorf("with two features that hold something: %v", got)
+	}
 	metrics.ForgetCluster("ns", "worst")
 	if left := series(t, "worst"); len(left) > 0 {
 		t.Errorf("left: %v", left)

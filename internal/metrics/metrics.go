@@ -25,6 +25,8 @@ var (
 			"stale (given up because the view was out of date), or failed.", "action", "reason", "outcome")
 	refusedWrites = counter("writes_refused_total",
 		"Writes, and dry runs of them, that the API server has refused or not answered in time, by the action that they are part of.", "action")
+	autopilotActions = counter("autopilot_actions_total",
+		"Actions of Auto Pilot, which are among the actions, too, by feature and outcome.", "feature", "outcome")
 	actionDuration = histogram("action_duration_seconds", "How long it took to carry out an action, or to fail.", "action")
 	observeSeconds = histogram("observe_duration_seconds",
 		"How long it took to observe an EtcdCluster: from the cache or the API server, and its members.")
@@ -37,6 +39,11 @@ func Answered(action, reason string) { planAnswers.WithLabelValues(action, reaso
 func Acted(action, reason, outcome string, took time.Duration) {
 	actions.WithLabelValues(action, reason, outcome).Inc()
 	actionDuration.WithLabelValues(action).Observe(took.Seconds())
+}
+
+// AutopilotActed counts an action of a feature of Auto Pilot, with its outcome as that of any action.
+func AutopilotActed(feature, outcome string) {
+	autopilotActions.WithLabelValues(feature, outcome).Inc()
 }
 
 // Refused counts writes of an action that the API server has refused or not answered in time.

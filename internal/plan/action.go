@@ -33,8 +33,12 @@ type CommitBootstrap struct {
 	UnsavedReason string
 }
 
-// CreateRestore creates the EtcdRestore that spec.restoreFrom requests.
-type CreateRestore struct{ Name string }
+// CreateRestore creates the EtcdRestore that spec.restoreFrom requests, or the one of a recovery from a lost quorum.
+type CreateRestore struct {
+	Name string
+	// Survivor is the member whose data is restored, and Plan the hash of the recovery's plan; both are empty for spec.restoreFrom.
+	Survivor, Plan string
+}
 
 // CancelRestore cancels a restore before its cluster ID is recorded: by compare-and-swap it writes back to status what that
 // said of the cluster before the restore began. The previous members start again on their own volumes.
@@ -202,6 +206,30 @@ type CancelDowngrade struct {
 
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }
+
+// Compact has etcd give up the history of keys before that revision.
+type Compact struct{ Revision int64 }
+
+// Defragment begins to have a voter or learner write its database anew, without the free pages: it serves nobody until that is done. Why is
+// a condition reason.
+type Defragment struct {
+	ID        uint64
+	Name, UID string
+	Why       string
+	// Free is how many bytes that frees, and Pause how long it is expected to take. Both are only for messages.
+	Free  int64
+	Pause time.Duration
+}
+
+// Quarantine writes to status which member is replaced because its data differs from what a majority of the voters agrees on, and which
+// volume is kept when it has gone.
+type Quarantine struct{ Quarantined }
+
+// Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.
+type Disarm struct {
+	Alarm
+	Name string
+}
 
 // Mutates reports whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {

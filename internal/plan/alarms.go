@@ -104,6 +104,12 @@ func (v *view) noSpaceMessage(ids []uint64) string {
 		text += m.Name + " (" + a.space() + ")"
 		roomy = roomy && a.hasRoom()
 	}
+	if i := slices.IndexFunc(v.Held, func(h HeldAct) bool { return h.Feature == FeatureNoSpace }); i >= 0 {
+		return text + ". Auto Pilot: " + v.Held[i].Message
+	}
+	if v.Cluster.Autopilot.NoSpace == ModeOn {
+		return text + ". Auto Pilot makes room"
+	}
 	if roomy {
 		return text + ". There is room again: run etcdctl alarm disarm"
 	}

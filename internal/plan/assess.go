@@ -31,12 +31,25 @@ type Assessment struct {
 	InProgress Action
 	// Update is the state of an update.
 	Update Update
+	// Recovery is what can be done about a lost quorum, nil if there is one, or if nothing can be known to be lost.
+	Recovery *Recovery
 	// Alarms are etcd's alarms that most of those who answer know of, CORRUPT first.
 	Alarms []Alarm
 	// Alarm says what the most severe of them means and what to do. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
 	// Laggards says which voters have been far behind for a while. Each is nil if there is none.
 	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
+	// Defragmented is the member that is being defragmented, the zero Member if none is.
+	Defragmented Member
+	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
+	Room, Tidying Upkeep
+	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
+	// begin that with now.
+	Quarantined, Diverged Member
+	// Held are the acts of Auto Pilot that are due and not done, by feature.
+	Held []HeldAct
+	// Feature is the feature of Auto Pilot whose rule has decided, empty if none has. It is known once the rules were asked.
+	Feature string
 }
 
 // Versions are the etcd versions in use and to be used.
@@ -76,6 +89,7 @@ func (v *view) assess() {
 	v.Versions = v.versions()
 	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
+	v.Quarantined = v.quarantined()
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
@@ -83,11 +97,18 @@ func (v *view) assess() {
 	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
 	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
+		v.Recovery = v.recovery()
 		return
 	}
+	v.Defragmented = v.defragmented()
 	v.NextToRemove = v.nextToRemove()
 	v.InProgress = v.inProgress()
 	v.Update.Blocker = v.updateBlocker()
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
+	if !v.Cluster.Paused && !v.Cluster.Deleting {
+		v.judgeData()
+		v.Room, v.Tidying = v.room(), v.tidying()
+		v.Alarm = v.alarm() // which says what is done about it
+	}
 }

@@ -151,11 +151,11 @@ func (d *decisions) checkRules(t *testing.T) {
 var guarded = map[string][]string{
 	"requireQuorum": {"membership/scaleDown", "repair/updateUnstartablePod", "updates/updateUnavailableMember"},
 	"blockEvictions": {
-		"leadership/restartHungMember", "membership/removeLostMember", "membership/scaleDown", "repair/updateUnstartablePod",
+		"leadership/restartHungMember", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown", "repair/updateUnstartablePod",
 		"updates/updateNextMember", "updates/updateUnavailableMember",
 	},
 	"raiseBudgetFirst":  {"membership/promoteLearner"},
-	"commitVotersFirst": {"membership/promoteLearner", "membership/removeLostMember", "membership/scaleDown"},
+	"commitVotersFirst": {"membership/promoteLearner", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown"},
 }
 
 // checkGuards wants each guard to stand in for exactly those rules.

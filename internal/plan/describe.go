@@ -43,6 +43,12 @@ func (a CommitBootstrap) describe() Description {
 }
 
 func (a CreateRestore) describe() Description {
+	if a.Survivor != "" {
+		return Description{
+			"CreateRestore", v1beta2.ReasonRecoveringQuorum,
+			fmt.Sprintf("recovering from the lost quorum with what %s holds, by plan %s: creating EtcdRestore %s", a.Survivor, a.Plan, a.Name),
+		}
+	}
 	return Description{
 		"CreateRestore", v1beta2.ReasonWaitingForRestore,
 		fmt.Sprintf("creating EtcdRestore %s, as requested by spec.restoreFrom", a.Name),
@@ -160,7 +166,11 @@ func (a MoveLeader) describe() Description {
 }
 
 func (a RemoveMember) describe() Description {
-	return Description{"RemoveMember", a.Why, fmt.Sprintf("removing member %s (%016x)", a.Name, a.ID)}
+	message := fmt.Sprintf("removing member %s (%016x)", a.Name, a.ID)
+	if a.Why == v1beta2.ReasonDivergedMember {
+		message += ", whose data differs from the others'"
+	}
+	return Description{"RemoveMember", a.Why, message}
 }
 
 func (a DeletePod) describe() Description {
@@ -247,6 +257,31 @@ func (a CancelDowngrade) describe() Description {
 		message = "every member has written a snapshot: canceling etcd's downgrade"
 	}
 	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, message}
+}
+
+func (a Compact) describe() Description {
+	return Description{"Compact", v1beta2.ReasonMakingRoom, fmt.Sprintf("compacting the history of keys up to revision %d", a.Revision)}
+}
+
+func (a Defragment) describe() Description {
+	return Description{"Defragment", a.Why, fmt.Sprintf("defragmenting %s, of whose database %s or more are free: it is expected to pause for %s",
+		a.Name, mebibytes(a.Free), a.Pause)}
+}
+
+func (a Quarantine) describe() Description {
+	message := fmt.Sprintf("the data of %s (%016x) differs from what a majority of the voters agrees on: it is replaced", a.Name, a.Member)
+	if a.VolumeUID != "" {
+		message += ", and its volume is kept"
+	}
+	return Description{"Quarantine", v1beta2.ReasonDivergedMember, message}
+}
+
+func (a Disarm) describe() Description {
+	reason, why := v1beta2.ReasonDivergedMember, ""
+	if a.Kind == AlarmNoSpace {
+		reason, why = v1beta2.ReasonMakingRoom, ": every member has room again"
+	}
+	return Description{"Disarm", reason, fmt.Sprintf("disarming the alarm %s of %s%s", a.Kind, a.Name, why)}
 }
 
 func (a SetBudget) describe() Description {

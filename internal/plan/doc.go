@@ -33,12 +33,14 @@
 //   - incarnation: the number of an attempt to start the cluster, with an empty database or from a snapshot; pods and volumes
 //     have it.
 //   - initial member: one that starts the cluster, rather than joins it.
-//   - kept: of a volume, replaced by a restore or written to during a canceled one; only the user deletes it.
+//   - kept: of a volume, replaced by a restore or written to during a canceled one, or of a member that was quarantined; only the user
+//     deletes it.
 //   - orphan: a pod or volume of the cluster whose member is not in etcd's member list.
 //   - permit: an annotation by which the operator permits member-run to start etcd in a pod, and as which member.
 //   - previous: what a restore in progress replaces (status.internal.former); of a spec, the one before the update in progress.
 //     Before the first start it is also what an abandoned bootstrap has left.
 //   - published: of a member, etcd in it has started once and announced its client URLs.
+//   - quarantine: to replace a member whose data differs from what a majority of the voters agrees on.
 //   - record: the part of status that decisions depend on (Record). Only Record.Apply changes it.
 //   - record the cluster ID: to write it to status once a quorum answers with it. From then on there is no way back.
 //   - unrelated: a pod or claim with the cluster's labels that does not belong to the cluster and does no harm.

@@ -87,6 +87,9 @@ func (DeletePrepullPod) effect()  {}
 func (EnableDowngrade) effect()   {}
 func (CancelDowngrade) effect()   {}
 func (SetBudget) effect()         {}
+func (Compact) effect()           {}
+func (Defragment) effect()        {}
+func (Disarm) effect()            {}
 
 // Effects returns the effects of an action in order, whatever others rely on first, without those that the API server refuses and
 // what relies on them. One that is refused now ends its chain (AfterRefused); any other failure ends the pass.
@@ -96,7 +99,7 @@ func (o Observed) effects(a Action) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil
-	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport:
+	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport, Quarantine:
 		return []Effect{WriteStatus{}}
 	case Adopt:
 		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})
@@ -124,7 +127,7 @@ func (o Observed) effects(a Action) []Effect {
 	case PrepullImages:
 		return each(act.Images, func(on NodeImage) Effect { return CreatePrepullPod{on} })
 	case CreateRestore, RemoveFromService, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
-		DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget:
+		DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget, Compact, Defragment, Disarm:
 		if effect, ok := act.(Effect); ok {
 			return []Effect{effect}
 		}

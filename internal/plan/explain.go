@@ -43,6 +43,7 @@ func Explain(o Observed) Explanation {
 	v := newView(o)
 	state := v.state()
 	from := v.decide()
+	v.Feature = from.feature()
 	e := Explanation{Assessment: v.Assessment, State: state.name, RuleAction: from.action, Action: from.action}
 	for _, r := range from.passedOver {
 		e.PassedOver = append(e.PassedOver, nameOf(*r))

@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the action is %#v, and Next's %#v", e.Action, Next(shrinks))
 	}
 	if !slices.Equal(e.Guards, []string{
-		"protectKeptVolumes", "protectForeignVolumes", "requireConfirmedMembers", "requireQuorum", "blockEvictions", "raiseBudgetFirst",
+		"protectKeptVolumes", "protectForeignVolumes", "requireConfirmedMembers", "awaitDefragmentation", "requireQuorum", "blockEvictions", "raiseBudgetFirst",
 		"commitVotersFirst",
 	}) {
 		t.Errorf("guards %q", e.Guards)

@@ -58,12 +58,13 @@ var stalledStarts = map[string]scenario{
 func allScenarios() map[string]scenario {
 	all := maps.Clone(scenarios)
 	maps.Copy(all, stalledStarts)
-	for _, running := range []map[string]scenario{updates, stalled, switches} {
+	for _, running := range []map[string]scenario{updates, stalled, switches, differing} {
 		for title, s := range running {
 			s.running, s.lockstep = true, true
 			all["update: "+title] = s
 		}
 	}
+	maps.Copy(all, allRecoveries())
 	maps.Copy(all, allRefused())
 	maps.Copy(all, allLingering())
 	maps.Copy(all, allPlaced())

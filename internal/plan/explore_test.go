@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
@@ -41,7 +42,9 @@ type scenario struct {
 	forGood  bool         // what the API server refuses, it refuses for good
 	crowded  bool         // no pod starts that is to listen on the other port for peers
 	walled   bool         // no member reaches another on that port
+	compares bool         // the operator may replace members whose data differs
 	deaf     bool         // the operator reaches no member with TLS
+	pilot    bool         // Auto Pilot sees to databases
 	lockstep bool
 	faults   int
 	full     int
@@ -100,6 +103,12 @@ var scenarios = map[string]scenario{
 	"alarms and old data where three run": {
 		sizes: []int{3}, running: true, only: slices.Concat(world.DataFaults, world.PodFaults), lockstep: true, faults: 2, full: 3,
 	},
+	"no space and free pages where three run": {
+		sizes: []int{3}, running: true, pilot: true, only: slices.Concat(world.DatabaseFaults, stops), lockstep: true, faults: 2, full: 3,
+	},
+	"no space while it shrinks": {
+		sizes: []int{3, 1}, running: true, pilot: true, only: world.DatabaseFaults, lockstep: true, faults: 2, full: 3,
+	},
 	"from a snapshot":                        {sizes: []int{3}, first: fromSnapshot, kinds: world.StartFaults, lockstep: true, faults: 1, full: 2},
 	"a spec that cannot work at first":       {sizes: []int{1}, first: invalid, edits: []edit{valid}, lockstep: true, faults: 1, full: 2},
 	"pods of a deleted cluster linger":       {sizes: []int{3}, retained: true, linger: true, lockstep: true, faults: 1, full: 2},
@@ -130,6 +139,7 @@ var updates = map[string]scenario{
 	"template of 1":                {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
 	"template of 3":                {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
 	"template of 3 without room":   {sizes: []int{3}, edits: []edit{template(1)}, only: world.RoomFaults, faults: 1, full: 2},
+	"template with free pages":     {sizes: []int{3}, edits: []edit{template(1)}, pilot: true, only: world.DatabaseFaults, faults: 2, full: 3},
 	"two templates":                {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
 	"bad template, then back":      {sizes: []int{3}, edits: []edit{template(-1), template(0)}, faults: 1, full: 1},
 	"bad version, then back":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1, full: 1},
@@ -250,9 +260,17 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if kinds == nil {
 		kinds = slices.Concat(ordinary, s.kinds)
 	}
+	var autopilot plan.Autopilot
+	if s.pilot {
+		autopilot = plan.Autopilot{NoSpace: plan.ModeOn, Compact: true, Defragment: plan.ModeOn}
+	}
+	if s.compares {
+		autopilot.Diverged = plan.ModeOn
+	}
 	return world.Scenario{
 		Config: world.Config{
-			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
+			Autopilot: autopilot,
+			Unfit:     []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
 		},

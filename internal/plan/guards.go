@@ -65,6 +65,19 @@ func requireQuorum(v *view, a Action) Action {
 	return Wait{Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow, Message: message}
 }
 
+// awaitDefragmentation allows no voter to be removed, stopped or defragmented, and none to be given leadership, while a member is being
+// defragmented: it serves nobody, and what etcd has begun nobody can call off.
+func awaitDefragmentation(v *view, a Action) Action {
+	if v.Defragmented.ID == 0 {
+		return nil
+	}
+	victim, _ := v.disruptedVoter(a)
+	if move, moves := a.(MoveLeader); victim.ID == 0 && !(moves && move.To == v.Defragmented.ID) {
+		return nil
+	}
+	return v.awaitDefragmented()
+}
+
 // blockEvictions allows no voter to be removed or stopped while an eviction may take down another one.
 func blockEvictions(v *view, a Action) Action {
 	if victim, _ := v.disruptedVoter(a); victim.ID == 0 {
@@ -95,6 +108,9 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	case Recreate:
 		victim = v.members[act.Name]
 		safe = v.safeToRestart(victim)
+	case Defragment:
+		victim = v.members[act.Name]
+		safe = v.safeToRestart(victim) || v.pausesOnly(victim)
 	case DeletePod:
 		if v.pods[act.Name].Phase != Running {
 			return Member{}, true
@@ -165,6 +181,6 @@ func protectKeptVolumes(v *view, a Action) Action {
 	}
 	return Blocked{
 		Reason:  v1beta2.ReasonRestored,
-		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored: the operator does not delete it",
+		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored, or that differed from the other members': the operator does not delete it",
 	}
 }

@@ -24,6 +24,8 @@ type Bootstrap struct {
 	InitialPods []InitialPod
 	// Restore is the UID of the EtcdRestore from whose snapshot the only initial member starts, empty for an empty database.
 	Restore string
+	// Recovery is true if that snapshot is a survivor's, taken without a quorum: whoever is silent may be serving clients.
+	Recovery bool `json:",omitempty"`
 }
 
 // InitialPod binds an initial member to the one pod (and volume) that may start it with an empty data directory.

@@ -27,7 +27,7 @@ func (r Record) keeping(o Observed) []string {
 		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
 	})
 	for _, c := range o.Volumes {
-		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && r.keeps(c) {
+		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && (r.keeps(c) || o.evidence(c)) {
 			kept = append(kept, c.UID)
 		}
 	}

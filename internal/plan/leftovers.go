@@ -12,7 +12,7 @@ type leftovers struct {
 	previousPods, abandonedPods       []Pod
 	previousVolumes, abandonedVolumes []Volume
 	// keptVolumes belong to the user: volumes that restores have replaced, or that clients may have written to during a canceled
-	// one. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
+	// one, and those of members whose data differed. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
 	keptVolumes []Volume
 	// foreign are claims that are not provably this cluster's. No rule sees them, and their names are not used.
 	foreign []Volume
@@ -37,7 +37,7 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 	}
 	for _, c := range volumes {
 		switch {
-		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && o.Cluster.keeps(c):
+		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && (o.Cluster.keeps(c) || o.evidence(c)):
 			left.keptVolumes = append(left.keptVolumes, c)
 		case !o.isOwn(c):
 			left.foreign = append(left.foreign, c)
@@ -115,7 +115,12 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	if v.Cluster.Bootstrap.Restore != "" {
 		message = "waiting until the pods of the members being replaced are gone (no volume with data is deleted): "
 	}
-	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message + list(leaving)}
+	message += list(leaving)
+	if v.Cluster.Bootstrap.Recovery && slices.ContainsFunc(pods, v.overdue) {
+		message += "; some are on nodes that do not report, where etcd may still run and serve clients: once such a node is off for " +
+			"certain, delete it from Kubernetes, or give it the taint node.kubernetes.io/out-of-service"
+	}
+	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message}
 }
 
 // deleteNext deletes pods, then volumes, one in a pass. It does not wait until they are gone.
@@ -135,9 +140,11 @@ func (v *view) deleteNext(pods []Pod, volumes []Volume, why string) Action {
 }
 
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It
-// is not in the client Service, and its name and its volume are not used again.
+// is not in the client Service, and its name and its volume are not used again. A recovery from a lost quorum waits for it all the
+// same: members that nobody hears of may be the majority, with clients of their own.
 func (v *view) stuckTerminating(p Pod) bool {
-	return v.Cluster.Bootstrap.Restore != "" && v.overdue(p)
+	b := v.Cluster.Bootstrap
+	return b.Restore != "" && !b.Recovery && v.overdue(p)
 }
 
 // strandedPod reports whether a pod is left of a member that is replaced, and need not be waited for either: its node does not

@@ -133,17 +133,20 @@ var repair = group{"repair", []rule{
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
+	recoverQuorum,           // a user has confirmed, or the API server proves, that a lost quorum stays lost: restore what the survivor holds
 	quorumLost,              // without a quorum, do not change the membership: report what is missing
 }, lenient}
 
 // membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
+	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
 	addToService,             // add healthy voters to the client Service
 	promoteLearner,           // promote a learner that has caught up
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
 	deleteOrphans,            // delete pods and volumes whose member is not in etcd's member list
+	makeRoom,                 // a database has reached its quota: defragment, compact, and disarm the alarm, if Auto Pilot may
 	scaleDown,                // remove a surplus member
 }, lenient}
 
@@ -177,6 +180,7 @@ var updates = group{"updates", []rule{
 	updateNextMember,        // update the next member, followers before the leader
 	switchTransport,         // clients or peers are to use TLS, or not any more: take the next step once all members serve what the last one says
 	deletePrepullPods,       // delete pods that have pulled an image
+	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
 }, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.
@@ -200,7 +204,8 @@ var runningGuards = []guard{
 	protectKeptVolumes,      // DeleteVolume: Blocked if a restore has replaced its data
 	protectForeignVolumes,   // DeleteVolume: Blocked if the claim is not provably this cluster's
 	requireConfirmedMembers, // RemoveMember, DeletePod, DeleteVolume: Wait until a majority of the voters confirms the member list
-	requireQuorum,           // RemoveMember, SetImage, Recreate, DeletePod of a voter: Wait unless the others are a healthy quorum
+	awaitDefragmentation,    // RemoveMember, SetImage, Recreate, DeletePod, Defragment of a voter: Wait while any member is being defragmented
+	requireQuorum,           // the same: Wait unless the others are a healthy quorum
 	blockEvictions,          // the same: SetBudget first, then Wait until it is in force, so that no eviction adds to the disruption
 	raiseBudgetFirst,        // Promote: SetBudget first, so that evictions leave a quorum of the voters including the new one
 	commitVotersFirst,       // Promote, RemoveMember of a voter: CommitVoters first, so that status names the voters afterwards

@@ -86,6 +86,9 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, startMutants)
 	maps.Copy(all, refusalMutants)
 	maps.Copy(all, nodeMutants)
+	maps.Copy(all, upkeepMutants)
+	maps.Copy(all, recoveryMutants)
+	maps.Copy(all, differingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

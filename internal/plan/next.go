@@ -12,6 +12,7 @@ func Next(o Observed) Action {
 func Decide(o Observed) (Action, Assessment) {
 	v := newView(o)
 	d := v.decide()
+	v.Feature = d.feature()
 	return d.action, v.Assessment
 }
 

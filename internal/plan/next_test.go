@@ -45,6 +45,7 @@ func withoutMessage(a Action) Action {
 func edit(o Observed, changes ...func(*Observed)) Observed {
 	o.Pods, o.Volumes, o.PrepullPods = slices.Clone(o.Pods), slices.Clone(o.Volumes), slices.Clone(o.PrepullPods)
 	o.Etcd.Members, o.Etcd.Answers = slices.Clone(o.Etcd.Members), slices.Clone(o.Etcd.Answers)
+	o.Etcd.Databases = slices.Clone(o.Etcd.Databases)
 	for _, change := range changes {
 		change(&o)
 	}

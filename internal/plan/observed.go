@@ -31,6 +31,9 @@ type Observed struct {
 	Conflicts []Conflict
 	// Refused are the writes that the API server has refused and that were not successful since, sorted by target.
 	Refused []Refusal
+	// MayDisturb is true if Auto Pilot may disturb this cluster's clients now: it is doing so already, or is among the few clusters of the
+	// operator that may begin. What would disturb them is held otherwise, with the reason WaitingForBrake. Nothing else depends on it.
+	MayDisturb bool `json:",omitempty"`
 }
 
 // Cluster is the desired state and the durable facts of an EtcdCluster.
@@ -67,6 +70,13 @@ type Cluster struct {
 	Pinned version.Pinned `json:",omitempty"`
 	// Spec is the part of the spec that members are made from, as text: it is only compared and recorded.
 	Spec string
+	// Autopilot is what may be done beyond that spec.
+	Autopilot Autopilot `json:",omitzero"`
+	// Quota is the size of a database, in bytes, from which on a member made from that spec takes no writes, 0 if there is no limit.
+	Quota int64 `json:",omitempty"`
+	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
+	// looked at together with the members' Databases.
+	BackingUp string `json:",omitempty"`
 	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
 	// the last valid spec.
 	Invalid *failure.Problem
@@ -75,6 +85,10 @@ type Cluster struct {
 	Restore string
 	// Safety describes the safety snapshot of that EtcdRestore.
 	Safety Safety
+	// RestorePlan is the hash of the recovery's plan that it carries out, empty if it restores a snapshot that was taken before.
+	RestorePlan string `json:",omitempty"`
+	// Recovery is what was asked for in case of a lost quorum.
+	Recovery RecoveryPolicy `json:",omitzero"`
 	// CancelReason is why the restore in progress is to be canceled, nil if it is to continue.
 	CancelReason *failure.Problem
 	// SourceGone is true if the EtcdRestore with the location of the snapshot no longer exists.

@@ -33,6 +33,14 @@ type Etcd struct {
 	// Reached names the members that every other one has connected to at their PeerURL. It is looked at only while members serve peers
 	// with and without TLS.
 	Reached []string `json:",omitempty"`
+	// Databases are what is known of the members' databases: see Database.
+	Databases []Database `json:",omitempty"`
+	// PastRevision is the latest revision known that the cluster had reached five minutes ago, 0 if none is. DefragmentRate is how many bytes
+	// in use the slowest of the members that were defragmented has written anew in a second, 0 if none was.
+	PastRevision, DefragmentRate int64 `json:",omitempty"`
+	// Compared are the last comparisons of the voters' data, two at most and at different compactions, the earlier one first. None means
+	// that nothing is known. They are of the voters at that time.
+	Compared []Comparison `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
 	ClusterID uint64 `json:",string"`
 	// Revision is the highest revision that a majority of the voters has reached in linearizable reads, and RevisionCeiling the
@@ -64,6 +72,25 @@ func (e Etcd) FarBehind() (uids []string) {
 		}
 	}
 	return uids
+}
+
+// Comparison is what the voters' data hashed to when etcd compacted it at one revision: all keys with their values up to there.
+type Comparison struct {
+	Revision int64
+	// Hashes are those of all voters, by member ID.
+	Hashes []MemberHash
+}
+
+// MemberHash is a member's hash.
+type MemberHash struct {
+	Member uint64 `json:",string"`
+	// Hash is 32 bits.
+	Hash int64
+}
+
+// Differs reports whether not all voters have the same data.
+func (c Comparison) Differs() bool {
+	return slices.ContainsFunc(c.Hashes, func(h MemberHash) bool { return h.Hash != c.Hashes[0].Hash })
 }
 
 // HandshakeFailure is a server that takes connections, and whose TLS handshake with the operator fails.

@@ -12,6 +12,8 @@ import (
 const (
 	// pollFast is the interval for states of etcd that should change within a second.
 	pollFast = 100 * time.Millisecond
+	// pollDefragmented is the interval while a member is being defragmented.
+	pollDefragmented = 500 * time.Millisecond
 	// pollSlow is the interval for what takes seconds, or depends on someone else.
 	pollSlow = 2 * time.Second
 	// pollRare is the interval for what has not changed in a long time.

@@ -25,10 +25,48 @@ func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
 		return v1beta2.ReasonRestoring
 	case starting:
 		return v1beta2.ReasonBootstrapping
+	case byDefault == v1beta2.ReasonScaling && known.defragments(a):
+		return v1beta2.ReasonDefragmenting
+	case byDefault == v1beta2.ReasonScaling && known.quarantines(a):
+		return v1beta2.ReasonDivergedMember
 	case byDefault == v1beta2.ReasonScaling && known.updates(a):
 		return v1beta2.ReasonUpdating
 	}
 	return byDefault
+}
+
+// defragments reports whether a change of who serves and leads prepares for a defragmentation.
+func (known Assessment) defragments(a Action) bool {
+	for _, m := range []Member{known.Room.Member, known.Tidying.Member} {
+		switch act := a.(type) {
+		case RemoveFromService:
+			if m.Name == act.Pod {
+				return true
+			}
+		case MoveLeader:
+			if m.ID == act.From {
+				return true
+			}
+		default:
+		}
+	}
+	return false
+}
+
+// quarantines reports whether a change of the membership, or of who serves and leads, is a step of the replacement of a member whose data
+// is wrong.
+func (known Assessment) quarantines(a Action) bool {
+	m := known.Quarantined
+	switch act := a.(type) {
+	case RemoveFromService:
+		return m.ID != 0 && m.Name == act.Pod
+	case MoveLeader:
+		return m.ID != 0 && m.ID == act.From
+	case AddLearner, Promote, CommitVoters:
+		return m.ID != 0
+	default:
+		return false
+	}
 }
 
 // updates reports whether a change of the membership, or of who serves and leads, is a step of an update.

@@ -40,6 +40,8 @@ type Record struct {
 	// KeptUIDs are the UIDs of kept volumes: only the user deletes them, and no member uses them. A UID is removed once its claim no
 	// longer exists.
 	KeptUIDs []string
+	// Quarantined is the member that is replaced because its data differs; the zero value if none is, and once its volume is kept.
+	Quarantined Quarantined `json:",omitzero"`
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
 	AcceptedSpec, PreviousSpec string
@@ -82,6 +84,8 @@ func (r Record) Apply(a Action, o Observed) Record {
 		if act.Slow != "" {
 			r.LeaderMoved, r.SlowMember = o.Now, act.Slow
 		}
+	case Quarantine:
+		r.Quarantined = act.Quarantined
 	case CancelDowngrade:
 		r.SnapshotDue = r.SnapshotDue && !act.Snapshot
 	default:
@@ -99,6 +103,9 @@ func (r Record) note(a Action, o Observed) Record {
 	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
 	r.NextVoters = r.nextVoters(a, o)
 	r.KeptUIDs = r.keeping(o)
+	if r.quarantineOver(o) {
+		r.Quarantined = Quarantined{}
+	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
 	}
@@ -182,7 +189,7 @@ func (r Record) putAside(o Observed) *Record {
 	if o.Etcd.Contact == ContactQuorum {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
-	r.Incarnations, r.KeptUIDs, r.AcceptedSpec = Incarnations{}, nil, ""
+	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Quarantined = Incarnations{}, nil, "", Quarantined{}
 	return &r
 }
 

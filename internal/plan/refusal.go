@@ -70,7 +70,7 @@ func TargetOf(effect Effect) Target {
 		return Target{"change the image of", KindPod, e.Name}
 	case SetBudget:
 		return Target{Verb: "apply", Kind: "PodDisruptionBudget"}
-	case WriteStatus, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, EnableDowngrade, CancelDowngrade:
+	case WriteStatus, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, EnableDowngrade, CancelDowngrade, Compact, Defragment, Disarm:
 	}
 	return Target{}
 }

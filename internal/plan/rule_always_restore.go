@@ -136,8 +136,8 @@ func (v *view) advice() string {
 func waitForSafetySnapshot(v *view) Action {
 	s := v.Cluster.Safety
 	saved := s.Skipped || s.UnsavedReason == "" && !s.Stale && s.Revision != 0
-	if v.Cluster.Restore == "" || v.Cluster.Previous != nil || saved {
-		return nil
+	if v.Cluster.Restore == "" || v.Cluster.RestorePlan != "" || v.Cluster.Previous != nil || saved {
+		return nil // who confirmed a recovery has been told whose data goes
 	}
 	var names []string
 	for _, p := range v.Pods {
@@ -172,7 +172,7 @@ func recordBeforeReplacing(v *view) Action {
 // record is committed before any of the existing members is touched; further members join the restored one as learners. A newer
 // restore supersedes one in progress, and replaces what that one was to replace.
 func startRestore(v *view) Action {
-	if v.Cluster.Restore == "" {
+	if v.Cluster.Restore == "" || v.recoveryVoid() {
 		return nil
 	}
 	if v.safetySnapshotExpired() {
@@ -181,9 +181,9 @@ func startRestore(v *view) Action {
 			Message: "the safety snapshot is out of date: waiting for a new one before the data is replaced",
 		}
 	}
-	return CommitBootstrap{
-		Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), UnsavedReason: v.unsavedReason(),
-	}
+	b := v.newBootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore)
+	b.Recovery = v.Cluster.RestorePlan != ""
+	return CommitBootstrap{Bootstrap: b, UnsavedReason: v.unsavedReason()}
 }
 
 // usedVolumes returns the volumes of the current attempt on which etcd was permitted to start. Even if it does not answer now,

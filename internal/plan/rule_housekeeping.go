@@ -17,6 +17,9 @@ func waitForCompletion(v *view) Action {
 // inProgress returns what to wait for first. A volume that grows is not among it: that may never end, a claim's size cannot go
 // back, and it keeps no member from being restarted.
 func (v *view) inProgress() Action {
+	if v.Defragmented.ID != 0 {
+		return v.awaitDefragmented()
+	}
 	for _, m := range v.learners {
 		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{

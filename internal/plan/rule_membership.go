@@ -128,13 +128,13 @@ func deleteOrphans(v *view) Action {
 	return v.firstAllowed(all)
 }
 
-// addToService adds healthy voters to the client Service, except one that is about to stop: Kubernetes reports its pod as ready
-// for a moment longer, and clients that are routed there are refused and have to wait.
+// addToService adds healthy voters to the client Service, except one whose data is wrong, and one that is about to stop: Kubernetes reports
+// its pod as ready for a moment longer, and clients that are routed there are refused and have to wait.
 func addToService(v *view) Action {
 	var pods []string
 	for _, m := range v.voters {
 		p, ok := v.pods[m.Name]
-		if ok && v.healthy(m) && !p.InService && !v.aboutToStop(m) {
+		if ok && v.healthy(m) && !p.InService && !v.aboutToStop(m) && m.ID != v.Quarantined.ID {
 			pods = append(pods, m.Name)
 		}
 	}

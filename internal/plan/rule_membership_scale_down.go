@@ -30,7 +30,11 @@ func scaleDown(v *view) Action {
 			return a
 		}
 	}
-	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
+	why := v1beta2.ReasonScaling
+	if victim.ID == v.Quarantined.ID {
+		why = v1beta2.ReasonDivergedMember
+	}
+	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: why}
 }
 
 // drainTime is how long a member continues to run after its pod has left the client Service. Until kube-proxy on every node has
@@ -59,8 +63,11 @@ func (v *view) removeFromService(m Member) Action {
 	return nil
 }
 
-// aboutToStop reports whether the member is the next one to be removed or restarted.
+// aboutToStop reports whether the member is the next one to be removed, restarted or defragmented.
 func (v *view) aboutToStop(m Member) bool {
+	if m.ID == v.Room.Member.ID || m.ID == v.Tidying.Member.ID {
+		return true
+	}
 	if v.NextToRemove.ID != 0 {
 		return m.ID == v.NextToRemove.ID
 	}
@@ -97,7 +104,7 @@ func (v *view) nextToRemove() Member {
 	return victim
 }
 
-// leastNeeded returns the member to remove: learners first, then members that have to be replaced, do not answer or soon will
+// leastNeeded returns the member to remove: learners first, then one whose data is wrong, then members that have to be replaced, do not answer or soon will
 // not; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
@@ -108,7 +115,7 @@ func (v *view) leastNeeded() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			toInt(m.Learner), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
 			toInt(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
 		}
@@ -141,7 +148,7 @@ func (v *view) nextLeader(leader Member) Member {
 		return []uint64{uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
 	for _, m := range v.voters {
-		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
+		if m.ID != leader.ID && m.ID != v.Quarantined.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
 			best = m
 		}
 	}

@@ -233,10 +233,10 @@ func quorumLost(v *view) Action {
 			Reason: v1beta2.ReasonDataLost,
 			Message: before + fmt.Sprintf("the data of %s is lost and the %d voters cannot form a quorum: "+
 				"create an EtcdRestore, which first saves what is left. A cluster that is deleted and created anew is empty",
-				list(lost), len(known)),
+				list(lost), len(known)) + v.recoveryAdvice(),
 		}
 	}
-	message := before + v.quorumLostMessage(len(known), silent, lost)
+	message := before + v.quorumLostMessage(len(known), silent, lost) + v.recoveryAdvice()
 	return Wait{Reason: reason, After: v.poll(), Message: message}
 }
 

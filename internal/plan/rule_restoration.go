@@ -19,7 +19,9 @@ func retryRestore(v *view) Action {
 	tooSmall := p.RestoreFailure != nil && c.UID != "" && c.MemberID == 0 && v.tooSmall(c)
 	useless := v.misfit(c) || tooSmall || v.unreachable(name)
 	if p.Exit.DataGone() || c.Lost && c.MemberID != 0 || useless && !v.Cluster.SourceGone {
-		return CommitBootstrap{Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
+		next := v.newBootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)
+		next.Recovery = b.Recovery
+		return CommitBootstrap{Bootstrap: next}
 	}
 	return nil
 }

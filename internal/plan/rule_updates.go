@@ -58,6 +58,8 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRecreate
 	case v.downgraded(p):
 		return ChangeRestart // no replacement can join until the downgrade is complete
+	case p.Name == v.Quarantined.Name:
+		return ChangeReplace // its data must not come back
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace
 	case template && !p.Persistent:
@@ -208,6 +210,9 @@ func (v *view) inSync(m Member) bool {
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {
+	if v.isDefragmented(m) {
+		return v.awaitDefragmented()
+	}
 	what := fmt.Sprintf("waiting for %s to become healthy", m.Name)
 	if v.updating() {
 		what = fmt.Sprintf("the update continues once %s is healthy", m.Name)

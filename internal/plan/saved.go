@@ -24,10 +24,11 @@ type Safety struct {
 // continue to write.
 const SafetyAge = 5 * time.Minute
 
-// safetySnapshotExpired reports whether the safety snapshot has to be taken again, because something has delayed the restore.
+// safetySnapshotExpired reports whether the safety snapshot has to be taken again, because something has delayed the restore. That of a
+// recovery does not age: without a quorum nothing is written.
 func (v *view) safetySnapshotExpired() bool {
 	s := v.Cluster.Safety
-	return v.Cluster.Previous == nil && s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
+	return v.Cluster.Previous == nil && v.Cluster.RestorePlan == "" && s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
 }
 
 // unsavedReason returns why acknowledged writes may be in no safety snapshot when the data is replaced, empty if none are known

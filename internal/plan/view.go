@@ -134,7 +134,7 @@ func (v *view) healthyPods() []string {
 		if m, listed := v.members[p.Name]; listed {
 			a, ok = v.answer(m)
 		}
-		if ok && a.Leader != 0 && !p.Deleting && !p.Restarting {
+		if ok && a.Leader != 0 && !p.Deleting && !p.Restarting && !v.isDefragmented(v.members[p.Name]) {
 			names = append(names, p.Name)
 		}
 	}

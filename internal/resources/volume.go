@@ -40,6 +40,13 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 	return claim
 }
 
+// RecoveryVolume is a claim like the members', for the snapshot of a surviving member. It has no label of the cluster's: it is no member's.
+func RecoveryVolume(c *v1beta2.EtcdCluster, name string) *corev1.PersistentVolumeClaim {
+	claim := Volume(c, name, 0)
+	claim.Labels, claim.Annotations = volumeMetadata(c).Labels, map[string]string{AnnotationClusterUID: string(c.UID)}
+	return claim
+}
+
 // volumeMetadata is what the spec adds to every claim.
 func volumeMetadata(c *v1beta2.EtcdCluster) metadata {
 	return metadata{

@@ -30,6 +30,9 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	if m := s.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
+	if q := s.Quarantined; q != nil {
+		r.Quarantined = plan.Quarantined{Member: uint64(member.ParseID(q.MemberID)), Name: q.Name, VolumeUID: q.VolumeUID}
+	}
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
@@ -108,7 +111,10 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
 	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, &r.SnapshotDue, r.RanBefore
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
-	s.LeaderMoved, s.Incarnations, s.Transport = movedFor(r), nil, transportFor(r.Transport)
+	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), nil
+	if q := r.Quarantined; q != (plan.Quarantined{}) {
+		s.Quarantined = &v1beta2.QuarantinedMember{MemberID: formatID(q.Member), Name: q.Name, VolumeUID: q.VolumeUID}
+	}
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
 			Last:     int32(r.Incarnations.Last),         //nolint:gosec // counts attempts from 1
@@ -124,7 +130,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 }
 
 // keepVolumes records for volumes that are kept from now on which restore replaced their data: the one in progress, or else the
-// last one.
+// last one. That of a quarantined member was replaced by none.
 func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.KeptUIDs, v.UID) })
 	restore := UnderWay(s)
@@ -132,8 +138,13 @@ func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 		restore = &s.Restores[0]
 	}
 	for _, c := range o.Volumes {
+		quarantined := o.Cluster.Quarantined.VolumeUID == c.UID
 		noted := slices.ContainsFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == c.UID })
-		if slices.Contains(r.KeptUIDs, c.UID) && !noted && restore != nil {
+		switch {
+		case !slices.Contains(r.KeptUIDs, c.UID) || noted:
+		case quarantined:
+			s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: c.Name, UID: c.UID})
+		case restore != nil:
 			s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: c.Name, UID: c.UID, Restore: restore.Name})
 		}
 	}
@@ -240,7 +251,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 	}
 	b := &plan.Bootstrap{
 		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: uint64(member.ParseID(s.ClusterID)),
-		Restore: s.Restore,
+		Restore: s.Restore, Recovery: s.Recovery,
 	}
 	for _, seat := range s.Seats {
 		b.InitialPods = append(b.InitialPods, plan.InitialPod{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
@@ -255,6 +266,7 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 	s := &v1beta2.BootstrapStatus{
 		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
 		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
+		Recovery: b.Recovery,
 	}
 	for _, seat := range b.InitialPods {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})

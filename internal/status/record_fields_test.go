@@ -78,6 +78,8 @@ func something(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(member.Transport{PeerTLS: true}))
 	case *plan.Bootstrap:
 		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
+	case plan.Quarantined:
+		v.Set(reflect.ValueOf(plan.Quarantined{Member: 7, Name: "text", VolumeUID: "uid"}))
 	case []string:
 		v.Set(reflect.ValueOf([]string{"text"}))
 	case *plan.Record:

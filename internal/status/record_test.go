@@ -19,7 +19,7 @@ import (
 func full() *v1beta2.EtcdClusterStatus {
 	bootstrap := func(n int32) *v1beta2.BootstrapStatus {
 		return &v1beta2.BootstrapStatus{
-			Incarnation: n, Token: "t", Members: []string{"m-0"}, ClusterID: "00000000000000c1", Restore: "r",
+			Incarnation: n, Token: "t", Members: []string{"m-0"}, ClusterID: "00000000000000c1", Restore: "r", Recovery: true,
 			Seats: []v1beta2.BootstrapSeat{{Name: "m-0", PodUID: "p", VolumeUID: "v"}},
 		}
 	}
@@ -165,5 +165,17 @@ func TestSnapshotDueUnknown(t *testing.T) {
 		if got := RecordOf(replaced).Previous.SnapshotDue; got != c.want {
 			t.Errorf("%s, and a restore is to replace it: %t", title, got)
 		}
+	}
+}
+
+// TestKeptOfAQuarantinedMember notes the volume of such a member without a restore, whether or not there was one.
+func TestKeptOfAQuarantinedMember(t *testing.T) {
+	o := plan.Observed{Volumes: []plan.Volume{{Name: "m-1", UID: "v1"}, {Name: "m-2", UID: "v2"}}}
+	o.Cluster.Quarantined = plan.Quarantined{Member: 7, Name: "m-1", VolumeUID: "v1"}
+	s := &v1beta2.EtcdClusterStatus{Restores: []v1beta2.RestoreRecord{{UID: "r", Name: "restored"}}}
+	writeRecord(s, plan.Record{KeptUIDs: []string{"v1", "v2"}}, o)
+	want := []v1beta2.KeptVolume{{Name: "m-1", UID: "v1"}, {Name: "m-2", UID: "v2", Restore: "restored"}}
+	if !reflect.DeepEqual(s.KeptVolumes, want) {
+		t.Errorf("kept: %+v, want %+v", s.KeptVolumes, want)
 	}
 }

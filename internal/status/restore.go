@@ -65,7 +65,7 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		s.Run.RetryTime, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
 		s.Run.Unanswered = int32(a.Unanswered) //nolint:gosec // no more than tries
 	case restore.Finish:
-		keepResult(s, in.Result, &now)
+		keepResult(s, in, &now)
 	case restore.Replace:
 		s.Phase, s.Run, s.ClusterID = v1beta2.RestoreReplacing, nil, in.Cluster.Status.ClusterID
 		if a.Keep {
@@ -89,15 +89,20 @@ func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
 }
 
 // keepResult records the snapshot that the pod has verified or taken.
-func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.Time) {
+func keepResult(s *v1beta2.EtcdRestoreStatus, in RestoreInput, now *metav1.Time) {
 	s.Run = nil
-	if s.Phase == v1beta2.RestoreSaving {
+	result, survivor := in.Result, in.Observed.OfMember && !in.Observed.Saved
+	if s.Phase == v1beta2.RestoreSaving || survivor {
 		s.SafetySnapshot, s.SaveTime = result.Snapshot, now
-		return
 	}
-	s.Snapshot = result.Snapshot
-	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, result.DataVersion
-	s.Source.Database = result.Database
+	switch {
+	case survivor: // it is verified next
+		s.Source.Object = result.Snapshot.Name
+	case s.Phase == v1beta2.RestoreVerifying:
+		s.Snapshot = result.Snapshot
+		s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, result.DataVersion
+		s.Source.Database = result.Database
+	}
 }
 
 // followRestore records the progress of the EtcdRestore's own pod, and later of the first member.

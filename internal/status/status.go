@@ -31,6 +31,8 @@ type Input struct {
 	Certificates *Certificates
 	// Auth is nil if spec.auth never asked for authentication.
 	Auth *Auth
+	// OperatorMode is how far the operator lets Auto Pilot go; On if empty.
+	OperatorMode v1beta2.AutopilotMode
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
@@ -57,8 +59,10 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if s.TargetVersion = o.Cluster.Version; s.TargetVersion == s.CurrentVersion {
 		s.TargetVersion = ""
 	}
+	s.Recovery = recovery(in)
 	setTLS(&s, in)
 	setAuth(&s, in)
+	setAutopilot(&s, in)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""

@@ -32,13 +32,13 @@ func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
 	if late {
 		return true
 	}
-	return p != nil && !p.Deleting && !p.Restarting && w.Etcd.Running(g.ID, m.ID)
+	return p != nil && !p.Deleting && !p.Restarting && !p.Busy && w.Etcd.Running(g.ID, m.ID)
 }
 
 // checkEffect is S1: what the operator does never makes the voters lose their quorum.
 func (w *World) checkEffect(a plan.Action, before, after bool) {
 	commit, _ := a.(plan.CommitBootstrap)
-	if before && !after && commit.Bootstrap.Restore == "" {
+	if before && !after && commit.Bootstrap.Restore == "" && !w.pauses(a) {
 		w.violate("S1: %T took the quorum away", a)
 	}
 	w.checkHarm()
@@ -57,6 +57,7 @@ func (w *World) checkTurn(a plan.Action) {
 	case plan.Recreate:
 		name, version = act.Name, act.Version
 	default:
+		w.checkUpkeep(a)
 		return
 	}
 	g := w.Etcd.Group(w.Status.ID)
@@ -131,8 +132,15 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if remove, ok := a.(plan.RemoveMember); ok {
 		w.checkRemoval(remove)
 	}
+	if act, ok := a.(plan.Quarantine); ok {
+		w.checkQuarantine(act, o)
+	}
 	if commit, ok := a.(plan.CommitBootstrap); ok {
 		w.checkStart(commit)
+		w.checkGivenUp(commit.Bootstrap)
+	}
+	if create, ok := a.(plan.CreateRestore); ok {
+		w.checkConfirmed(create)
 	}
 }
 
@@ -155,7 +163,7 @@ func (w *World) checkStart(act plan.CommitBootstrap) {
 // it is; never for a trouble that will pass.
 func (w *World) checkRemoval(act plan.RemoveMember) {
 	g := w.Etcd.Group(w.Status.ID)
-	if g == nil || len(g.Members) > w.Size {
+	if g == nil || len(g.Members) > w.Size || act.ID == w.Status.Quarantined.Member {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
@@ -271,7 +279,7 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
+	return w.Status.Quarantined.Member == 0 && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
 }
 
 // leftovers reports whether there are volumes that nobody needs, or too few, or pods that fetch images. What is another owner's, or

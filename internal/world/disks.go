@@ -17,7 +17,7 @@ var disks = map[Kind]transition{
 	alarmDisarmed: {
 		name:    "somebody disarms the alarm",
 		ifWorld: func(w *World) bool { return w.Alarm || w.Full },
-		onWorld: func(w *World) { w.Alarm, w.Full = false, false },
+		onWorld: func(w *World) { w.Alarm = false; w.empty() },
 	},
 	diskSlows: {
 		name:  "disk is slow",
@@ -40,7 +40,7 @@ var disks = map[Kind]transition{
 	quotaReached: {
 		name:    "a member's database reaches its quota",
 		ifWorld: func(w *World) bool { return !w.Full && w.Etcd.Read(w.Status.ID) },
-		onWorld: func(w *World) { w.Full = true },
+		onWorld: (*World).fill,
 	},
 	dataRolledBack: {
 		name: "somebody puts old data in the place of the members'",

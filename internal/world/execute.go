@@ -15,6 +15,9 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.WriteStatus:
 		return w.mayNote(a, stale)
 	case plan.CreateRestore:
+		if e.Survivor != "" {
+			return w.createRecovery(e)
+		}
 		return w.createRestore()
 	case plan.AdoptVolume:
 		return w.onVolume(e.Name, e.UID, func(v *Volume) { v.Owned = true })
@@ -54,6 +57,12 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 		return true
 	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.UpdatePeerURL, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
 		return w.call(e, o) == nil
+	case plan.Compact:
+		return w.compact()
+	case plan.Disarm:
+		return w.disarm(e)
+	case plan.Defragment:
+		return w.beginDefragment(e)
 	}
 	return false
 }
@@ -167,6 +176,7 @@ func (w *World) writePermit(n plan.WritePermit) bool {
 	if n.Permit.Mode == member.ModeNew && w.Status.ID != 0 {
 		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was recorded", p.Name)
 	}
+	w.checkAlone(p)
 	permit := n.Permit
 	if p.Permit == nil {
 		p.Old = false
@@ -203,6 +213,7 @@ func (w *World) deleteVolume(act plan.DeleteVolume) bool {
 	case v.UID != act.UID:
 		return false
 	}
+	w.checkEvidence(v) // of several violations the first one counts
 	w.checkVolumeDeletion(v)
 	v.Deleting = true
 	if !w.used(v) {

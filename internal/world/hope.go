@@ -17,7 +17,7 @@ func (w *World) recoverable() bool {
 		return w.canGoBack() && w.recoverableByGoingBack()
 	}
 	switch {
-	case w.Pending != nil || w.Read != nil || w.needsUser():
+	case w.Pending != nil || w.Read != nil || w.needsUser() || w.recovering():
 		return false
 	case !w.restored(): // whatever has become of the data
 		return true

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -41,7 +40,10 @@ func (w *World) Key() uint64 {
 	e.number(w.Highest)
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markFull, bits(w.Full))
+	e.rare(markRoom, bits(w.History, w.Glued))
+	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
+	e.differing(&w.Differing)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -73,7 +75,7 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Automatic))
 }
 
 type encoder struct{ buf []byte }
@@ -107,6 +109,19 @@ const (
 	markTransport
 	markURL
 	markFull
+	markDatabase
+	markRoom
+	markApart
+	markConfirmed
+	markRecovery
+	markSurvivor
+)
+
+// More of them, before the first: a mark is one byte, and there is none after the last.
+const (
+	markDiffering = 0xdd + iota
+	markEvidence
+	markQuarantined
 )
 
 // bits makes a number of flags.
@@ -187,6 +202,8 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markMoved, bits(k.Status.moved(), k.Status.RanBefore))
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
+	e.recovery(k.Recovery)
+	e.quarantined(k.Status.Quarantined)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -226,6 +243,7 @@ func (e *encoder) bootstrap(b *plan.Bootstrap) {
 	}
 	e.number(b.Incarnation)
 	e.text(b.Restore)
+	e.rare(markSurvivor, bits(b.Recovery))
 	e.text(strings.Join(b.Members, ","))
 	for _, s := range b.InitialPods {
 		e.text(s.Name)
@@ -258,6 +276,7 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markResources, p.Resources)
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
 	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
+	e.rare(markDatabase, 16*int(p.Left)+bits(p.Stuffed, p.Holey, p.Copied, p.Busy))
 }
 
 func (e *encoder) permit(p *member.Permit) {
@@ -267,31 +286,4 @@ func (e *encoder) permit(p *member.Permit) {
 	e.text(p.InitialCluster)
 	e.text(p.PodUID)
 	e.number(p.Attempt)
-}
-
-func (e *encoder) etcd(c *etcdtest.Cluster) {
-	e.flags(c.Harm != "")
-	for i := range c.Groups {
-		g := &c.Groups[i]
-		e.id(g.ID)
-		e.id(g.Leader)
-		e.flags(g.Written)
-		e.number(g.Version)
-		e.number(g.Downgrade)
-		e.number(len(g.Members))
-		for _, m := range g.Members {
-			e.id(m.ID)
-			e.text(m.Name)
-			e.flags(m.Published, m.Learner, m.Remembers, m.Matched, m.Founder)
-			e.rare(markURL, urlBits(m.PeerURL))
-		}
-	}
-	for _, d := range c.Disks {
-		e.text(d.Dir)
-		e.id(d.ClusterID)
-		e.id(d.MemberID)
-		e.flags(d.Synced, d.Running, d.Torn, d.Old)
-		e.number(d.Version)
-		e.number(d.Schema)
-	}
 }

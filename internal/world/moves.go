@@ -36,6 +36,9 @@ const (
 	snapshotVerified
 	cacheFollows
 	restoreRefused
+	defragmented
+	survivorSaved
+	recoveryVoided
 	// What may happen.
 	clientWrites
 	userEdits
@@ -43,6 +46,8 @@ const (
 	nodeRejoins
 	refusalEnds
 	retried
+	networkHeals
+	comparedAgain
 	nodeReturns
 	// The operator.
 	passes
@@ -59,6 +64,7 @@ const (
 	alarmDisarmed
 	awaitedDeleted
 	nameFreed
+	snapshotRead
 	forgedGone
 	// Faults.
 	podKilled
@@ -93,13 +99,21 @@ const (
 	diskHangs
 	alarmRaised
 	quotaReached
+	fragments
+	snapshotBegins
+	roomSticks
 	dataRolledBack
 	awaitedFails
 	nameTaken
 	starves
 	mountFails
+	networkSplits
+	planConfirmed
 	podLingers
 	nodeLeaves
+	dataDiffers
+	dataSplits
+	dataAgrees
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)
@@ -107,7 +121,7 @@ const (
 
 const (
 	firstFault = podKilled
-	lastBound  = restoreRefused
+	lastBound  = recoveryVoided
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of
@@ -123,7 +137,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts, placement, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition
@@ -190,7 +204,7 @@ func (w *World) inTheEnd() []Move {
 		return late
 	}
 	last := w.between(nodeTainted, forgedGone)
-	for _, kind := range []Kind{refusalEnds, podReleased, nodeRejoins} {
+	for _, kind := range []Kind{refusalEnds, networkHeals, podReleased, nodeRejoins} {
 		last = w.possible(last, kind)
 	}
 	return last

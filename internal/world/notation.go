@@ -23,7 +23,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.CommitBootstrap:
 		return note("begin", bootstrapOperands(act.Bootstrap)...)
 	case plan.CreateRestore:
-		return note("create-restore", act.Name)
+		return note("create-restore", restoreOperands(act)...)
 	case plan.CancelRestore:
 		return note("call-off", act.Why.Reason, act.ClusterID)
 	case plan.ContinueRestore:
@@ -85,12 +85,30 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("cancel-downgrade", act.Version, act.Snapshot)
 	case plan.SetBudget:
 		return note("set-budget", act.MinAvailable)
+	case plan.Compact:
+		return note("compact", int(act.Revision))
+	case plan.Defragment:
+		return note("defragment", act.ID, act.Name, act.UID, act.Why)
+	case plan.Quarantine:
+		return note("quarantine", act.Name, act.Member, act.VolumeUID)
+	case plan.Disarm:
+		return note("disarm", string(act.Kind), act.Member)
 	}
 	panic("an action without a notation") // the linter knows all of them
 }
 
+func restoreOperands(r plan.CreateRestore) []any {
+	if r.Survivor == "" {
+		return []any{r.Name}
+	}
+	return []any{r.Name, r.Survivor, r.Plan}
+}
+
 func bootstrapOperands(b plan.Bootstrap) []any {
 	operands := []any{b.Incarnation, b.Token, b.ClusterID, b.Restore, b.Members}
+	if b.Recovery {
+		operands = append(operands, "recovery")
+	}
 	for _, s := range b.InitialPods {
 		operands = append(operands, "seat", s.Name, s.PodUID, s.VolumeUID)
 	}

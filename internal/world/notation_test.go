@@ -49,6 +49,10 @@ var actions = []plan.Action{
 	plan.EnableDowngrade{},
 	plan.CancelDowngrade{},
 	plan.SetBudget{},
+	plan.Compact{},
+	plan.Defragment{},
+	plan.Quarantine{},
+	plan.Disarm{},
 }
 
 // words are the fields that are only told: what is decided is the same whatever they hold. Of RecordClusterID and CancelRestore that is what is
@@ -56,7 +60,7 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Idle.Message", "MoveLeader.FromName",
+	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",
 	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }
 

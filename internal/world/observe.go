@@ -49,8 +49,9 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	} else {
 		o.Etcd = o.Electorate().Judge(words)
 	}
-	o.Etcd.Disks = w.disks(k)
+	o.Etcd.Disks, o.Etcd.Compared = w.disks(k), w.compared(o.Etcd)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
+	w.lookAtDatabases(&o)
 	return o
 }
 
@@ -73,7 +74,8 @@ func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
 // ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.
 func (w *World) ready(p *Pod) bool {
 	s, runs := w.server(p)
-	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner && w.Etcd.Connected(s.disk.Dir)
+	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner && w.Etcd.Connected(s.disk.Dir) &&
+		w.Apart != p.Name
 }
 
 // zones are two, so that crowding decides who has to go.
@@ -116,7 +118,8 @@ func (w *World) words(k *Kube, tls bool) []plan.Response {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !w.speaks(p, tls) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
+			asked.Former || !w.speaks(p, tls) || w.Apart != "" && w.Apart != p.Name ||
+			!k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
 			continue
 		}
 		if p.Lie != honest {
@@ -174,7 +177,7 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 		Version: p.Runs, Revision: reached, Committed: 100,
 		Learner: s.member != nil && s.member.Learner,
 	}
-	if !w.Etcd.Connected(s.disk.Dir) {
+	if !w.Etcd.Connected(s.disk.Dir) || w.Apart != "" {
 		a.Leader = 0
 	}
 	if s.disk.Version >= 6 {
@@ -183,8 +186,12 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 	if s.disk.Synced {
 		a.Applied = 100
 	}
+	if w.cfg.Autopilot != (plan.Autopilot{}) {
+		a.Quota = quota
+		a.DBSize, a.DBSizeInUse = p.size()
+	}
 	if w.Alarm {
-		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmCorrupt, Member: s.group.Leader})
+		a.Alarms = append(a.Alarms, w.corruption(s.group))
 	}
 	if w.Full {
 		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmNoSpace, Member: s.group.Leader})

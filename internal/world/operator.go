@@ -139,6 +139,7 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	s := w.Status
 	w.give(a)
 	s.follow(a)
+	w.keepEvidence(a)
 	s.Record = s.Apply(a, *o)
 	w.setStatus(s)
 	if b := s.Bootstrap; b != nil {
@@ -151,7 +152,7 @@ func (w *World) setStatus(s Status) {
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
 		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.Transport != old.Transport || s.PreviousSpec != old.PreviousSpec ||
-		logs(&s.Record) != logs(&old.Record) ||
+		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
@@ -191,7 +192,7 @@ func (w *World) mentions(uid string) bool {
 			return true
 		}
 	}
-	return w.Pending != nil && w.Pending.mentions(uid)
+	return slices.Contains(w.Evidence, uid) || w.Pending != nil && w.Pending.mentions(uid)
 }
 
 func bound(b *plan.Bootstrap, uid string) bool {
@@ -223,6 +224,9 @@ func (w *World) mentionsMember(id uint64) bool {
 		if d.MemberID == id {
 			return true
 		}
+	}
+	if w.Odd == id || w.Status.Quarantined.Member == id {
+		return true
 	}
 	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {
 		if k == nil {

@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -47,6 +48,8 @@ func (w *World) anybody(id uint64) bool {
 // safety is what the last EtcdRestore has saved.
 func (k *Kube) safety() plan.Safety {
 	switch n := k.asked(); {
+	case k.ofSurvivor(n): // a long time has passed since it was taken
+		return plan.Safety{Revision: k.Saved, Stale: true, CompletedAt: base.Add(-time.Hour)}
 	case k.skips(n):
 		return plan.Safety{Skipped: true}
 	case n == k.Unsaved:
@@ -59,7 +62,7 @@ func (k *Kube) safety() plan.Safety {
 // does not matter. What one under way replaces another one has seen to.
 func (w *World) wanting() bool {
 	s := w.safety()
-	asked := w.asked() > max(w.Status.Taken, w.off()) && w.Status.Previous == nil
+	asked := w.asked() > max(w.Status.Taken, w.off()) && w.Status.Previous == nil && !w.ofSurvivor(w.asked())
 	return asked && !s.Skipped && (s.UnsavedReason != "" || s.Stale || s.Revision == 0)
 }
 

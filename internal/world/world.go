@@ -37,6 +37,8 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
+	// Autopilot is what the operator may do about databases, and about members whose data differs.
+	Autopilot plan.Autopilot
 	// seed is what the world was seeded with, nil for one that is made up.
 	seed *plan.Observed
 }
@@ -71,6 +73,12 @@ type World struct {
 	Alarm bool
 	// Full is true while etcd says that a member's database is at its quota.
 	Full bool
+	// History is true while there is history of keys that may be given up, and Glued once nothing that is done about databases has an effect.
+	History, Glued bool
+	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
+	Apart string
+	// Differing is what comparisons of the voters' data show.
+	Differing
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -88,6 +96,8 @@ type Kube struct {
 	Volumes []Volume
 	Pulls   []plan.PrepullPod
 	Budget  Budget
+	// Recovery is what has become of a recovery from a lost quorum.
+	Recovery recovery
 	// Await is what has become of the EtcdRestore that the cluster is to start from.
 	Await awaited
 	// Taken is true while another owner has a Service of a name that the cluster needs.
@@ -149,6 +159,8 @@ type Pod struct {
 	Slow, Hung, Starved bool
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
+	// Database is that of the pod's member.
+	Database
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.
@@ -213,6 +225,7 @@ func (k *Kube) cluster() plan.Cluster {
 	if k.asked() > max(s.Taken, k.off()) {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()
 	}
+	k.recovers(&c)
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
 		c.CancelReason, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
 	}
@@ -270,21 +283,4 @@ func (w *World) group() *etcdtest.Group {
 		return &w.Etcd.Groups[0]
 	}
 	return nil
-}
-
-// server is a running etcd, what it works on and whose it is. The member is nil if it is listed no more.
-type server struct {
-	disk   *etcdtest.Disk
-	group  *etcdtest.Group
-	member *etcdtest.Member
-}
-
-// server is the etcd that runs in the pod, if one does.
-func (w *World) server(p *Pod) (server, bool) {
-	d := w.disk(p)
-	if d == nil || !d.Running {
-		return server{}, false
-	}
-	g := w.Etcd.Group(d.ClusterID)
-	return server{d, g, g.Member(d.MemberID)}, true
 }

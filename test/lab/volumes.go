@@ -51,6 +51,17 @@ func (f Faults) CorruptDB(ctx context.Context, claim string) error {
 	return damage.DB(folder)
 }
 
+// DivergeMember changes a value in the database of the etcd member that keeps its data on a claim, given as NAMESPACE/PVC: the last byte of a
+// text becomes another one wherever the file has it. The member serves the wrong value at once, without noticing. Freeze it meanwhile:
+// what it is about to write would undo that.
+func (f Faults) DivergeMember(ctx context.Context, claim, text string) error {
+	folder, err := f.volumeFiles(ctx, claim)
+	if err != nil {
+		return err
+	}
+	return damage.Value(folder, text)
+}
+
 // volumeOf returns the name of the PersistentVolume behind a claim, and its path, as its node sees it.
 func (l *Lab) volumeOf(ctx context.Context, claim string) (volume, path string, err error) {
 	namespace, name, found := strings.Cut(claim, "/")

@@ -62,6 +62,8 @@ func TestChecks(t *testing.T) {
 		"its clock is wrong":     {func(f *doctor.Facts) { f.Lease.Renewed, f.Lease.Renews = now.Add(-time.Hour), true }, "operator", doctor.Good, "renews"},
 		"its Lease is forbidden": {func(f *doctor.Facts) { f.Unread[doctor.Leases] = "forbidden" }, "operator", doctor.Unknown, "forbidden"},
 		"it has not seen it":     {func(f *doctor.Facts) { f.Cluster.Generation = 4 }, "operator", doctor.Doubtful, "generation 4"},
+		"something is held back": {holds(v1beta2.ReasonAutopilotAdvises), "autopilot", doctor.Doubtful, "noSpace is held: AutopilotAdvises: m"},
+		"something waits":        {holds(v1beta2.ReasonWaitingForWindow), "autopilot", doctor.Good, "noSpace: WaitingForWindow: m"},
 		"paused":                 {func(f *doctor.Facts) { f.Cluster.Spec.Paused = true }, "paused", doctor.Doubtful, "spec.paused"},
 		"being deleted": {func(f *doctor.Facts) {
 			f.Cluster.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}

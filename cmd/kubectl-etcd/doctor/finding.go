@@ -71,6 +71,7 @@ var checks = []check{
 	{"version", versions},
 	{"certificates", certificates},
 	{"backups", backups},
+	{"autopilot", autopilot},
 	{"conditions", conditions},
 }
 

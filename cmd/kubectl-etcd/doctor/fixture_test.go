@@ -131,3 +131,10 @@ func condition(kind string, status metav1.ConditionStatus, reason string) func(*
 		})
 	}
 }
+
+// holds has Auto Pilot hold something back for that reason.
+func holds(reason string) func(*doctor.Facts) {
+	return func(f *doctor.Facts) {
+		f.Cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: "noSpace", Reason: reason, Message: "m"}}}
+	}
+}

@@ -7,8 +7,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/docs"
 )
 
-// Reason is what docs/reasons.md has about a reason: what it says, and what to do. Both are empty of one that is not there.
-type Reason struct{ Says, Todo string }
+// Reason is what docs/reasons.md has about a reason: the title it is under, what it says, and what to do. All are empty of one that is not
+// there.
+type Reason struct{ Section, Says, Todo string }
 
 // Meaning looks a reason up.
 func Meaning(reason string) Reason { return allReasons()[reason] }
@@ -16,7 +17,11 @@ func Meaning(reason string) Reason { return allReasons()[reason] }
 // allReasons reads the tables. Each line is: | <a id="x"></a>`X` | meaning | what to do |.
 var allReasons = sync.OnceValue(func() map[string]Reason {
 	all := map[string]Reason{}
+	section := ""
 	for line := range strings.Lines(docs.Reasons) {
+		if title, is := strings.CutPrefix(line, "## "); is {
+			section = strings.TrimSpace(title)
+		}
 		rest, ok := strings.CutPrefix(line, "| <a id=")
 		if !ok {
 			continue
@@ -24,7 +29,7 @@ var allReasons = sync.OnceValue(func() map[string]Reason {
 		cells := strings.Split(strings.NewReplacer(`\|`, "\x00", "&lt;", "<").Replace(rest), " | ")
 		if _, name, ok := strings.Cut(cells[0], "</a>`"); ok && len(cells) == 3 {
 			todo := strings.TrimSuffix(strings.TrimSpace(cells[2]), " |")
-			all[strings.Trim(name, "`")] = Reason{plainText(cells[1]), plainText(todo)}
+			all[strings.Trim(name, "`")] = Reason{section, plainText(cells[1]), plainText(todo)}
 		}
 	}
 	return all

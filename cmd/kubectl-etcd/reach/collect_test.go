@@ -37,6 +37,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	plant(t, admin)
 	t.Run("doctor", func(t *testing.T) { examine(t, admin) })
 	t.Run("diagnose", func(t *testing.T) { packs(t, admin) })
+	t.Run("events", func(t *testing.T) { tells(t, admin) })
 	t.Run("as a stranger", func(t *testing.T) {
 		_, err := accessOf(t, config, "stranger").Examine(t.Context(), "demo", false)
 		if err == nil || !strings.Contains(err.Error(), "forbidden") {
@@ -61,6 +62,25 @@ func examine(t *testing.T, a *Access) {
 		t.Error("nothing is wrong")
 	}
 	if _, err := a.Examine(t.Context(), "other", false); err == nil || !strings.Contains(err.Error(), `has no EtcdCluster other, but ["demo"]`) {
+		t.Errorf("of a cluster that does not exist: %v", err)
+	}
+}
+
+// tells wants the events about the EtcdCluster itself, and no others.
+func tells(t *testing.T, a *Access) {
+	c, err := a.Object(t.Context(), "demo")
+	must(t, err)
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	must(t, a.client.Create(t.Context(), &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: "demo.held"},
+		InvolvedObject: corev1.ObjectReference{Kind: "EtcdCluster", Namespace: namespace, Name: "demo", UID: c.UID},
+		Reason:         v1beta2.ReasonWaitingForWindow, Message: "m", LastTimestamp: metav1.NewTime(at),
+	}))
+	events, err := a.Events(t.Context(), c)
+	if err != nil || len(events) != 1 || events[0].Reason != v1beta2.ReasonWaitingForWindow || !events[0].Time.Equal(at) {
+		t.Errorf("events are %+v (%v)", events, err)
+	}
+	if _, err := a.Object(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "has no EtcdCluster other") {
 		t.Errorf("of a cluster that does not exist: %v", err)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/autopilot"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 )
 
@@ -28,6 +30,29 @@ func (a *Access) Create(ctx context.Context, object client.Object, dry bool) err
 // Get reads an object of that name.
 func (a *Access) Get(ctx context.Context, name string, object client.Object) error {
 	return a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, object)
+}
+
+// Object reads an EtcdCluster. The error is for a person.
+func (a *Access) Object(ctx context.Context, name string) (*v1beta2.EtcdCluster, error) {
+	cluster := &v1beta2.EtcdCluster{}
+	if err := a.Get(ctx, name, cluster); err != nil {
+		return nil, a.explain(ctx, name, err)
+	}
+	return cluster, nil
+}
+
+// Events are those about an EtcdCluster that Kubernetes still has; nil with an error only.
+func (a *Access) Events(ctx context.Context, c *v1beta2.EtcdCluster) ([]autopilot.Event, error) {
+	list := &corev1.EventList{}
+	about := client.MatchingFields{"involvedObject.uid": string(c.UID)}
+	if err := a.client.List(ctx, list, client.InNamespace(a.namespace), about); err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	all := []autopilot.Event{}
+	for _, e := range list.Items {
+		all = append(all, autopilot.Event{Time: when(e), Reason: e.Reason, Message: e.Message})
+	}
+	return all, nil
 }
 
 // GenerateName is what the name of an object begins with that is about a cluster. The API server adds five characters, and the whole is the

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/decision"
 	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
 )
@@ -30,9 +27,9 @@ func readable(log string) (passes []replay.Pass, unread error) {
 
 // LastObserved is what the operator's log says that it observed of a cluster last. The error is for a person.
 func (a *Access) LastObserved(ctx context.Context, name string) (replay.Pass, error) {
-	cluster := &v1beta2.EtcdCluster{}
-	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, cluster); err != nil {
-		return replay.Pass{}, a.explain(ctx, name, err)
+	cluster, err := a.Object(ctx, name)
+	if err != nil {
+		return replay.Pass{}, err
 	}
 	log, err := a.OperatorLog(ctx, cluster)
 	if err != nil {

@@ -61,6 +61,8 @@ type Cluster struct {
 	// Conditions are the operator's, as they are in status.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Members    []Member           `json:"members"`
+	// Held is what Auto Pilot has found to do and does not do, as it is in status.
+	Held []v1beta2.HeldAct `json:"held,omitempty"`
 	// Alarms are those that name none of the members.
 	Alarms []UnknownAlarm `json:"alarms,omitempty"`
 	// Backups are absent if they could not be read.
@@ -111,6 +113,9 @@ func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.Etc
 	r := &Cluster{
 		Namespace: c.Namespace, Name: c.Name, Version: c.Status.CurrentVersion, TargetVersion: c.Status.TargetVersion,
 		Paused: c.Spec.Paused, Conditions: c.Status.Conditions, Members: []Member{}, Problems: problems, now: now,
+	}
+	if c.Status.Autopilot != nil {
+		r.Held = c.Status.Autopilot.Held
 	}
 	furthest := uint64(0)
 	for _, a := range answers {

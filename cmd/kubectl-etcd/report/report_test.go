@@ -40,6 +40,7 @@ func TestWrite(t *testing.T) {
 		"nospace":   report.Of(cluster(3), full(), none, nil, now),
 		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
 		"paused":    report.Of(paused(), answers(3), none, nil, now),
+		"held":      report.Of(heldBack(), answers(3), []v1beta2.EtcdBackup{backup()}, nil, now),
 		"unasked":   report.Of(cluster(3), unasked(), none, nil, now),
 		"long":      report.Of(long(), answers(3), none, nil, now),
 		"forbidden": report.Of(cluster(3), nil, nil, []string{"the members were not asked: you may not"}, now),
@@ -197,6 +198,13 @@ func backup() v1beta2.EtcdBackup {
 		CreationTime: metav1.NewTime(now.Add(-6 * time.Hour)), StoredSizeBytes: 388 * mebibyte, Verification: v1beta2.VerifyRestore,
 	}}
 	return b
+}
+
+// heldBack is a cluster for which Auto Pilot has found something to do, and does not do it.
+func heldBack() *v1beta2.EtcdCluster {
+	c := cluster(3)
+	c.Status.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: "defragment", Reason: v1beta2.ReasonWaitingForWindow}}}
+	return c
 }
 
 func failed() v1beta2.EtcdBackup {

@@ -133,6 +133,9 @@ func (c *Cluster) remarks(t *terminal.Page) {
 		}
 		remark(t, terminal.Red, whose+": "+meaning(a.Kind))
 	}
+	for _, h := range c.Held {
+		remark(t, terminal.Yellow, "Auto Pilot holds "+h.Feature+" back: "+h.Reason+" (kubectl etcd autopilot "+c.Name+")")
+	}
 	if c.Backups != nil && len(c.Backups) == 0 {
 		t.Line("No EtcdBackup backs it up.")
 	}

@@ -21,7 +21,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.CheckRepository(c.Spec.Repository); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonInvalidRepository, Message: "spec.repository " + err.Error()}
 	}
-	if problem := cmp.Or(validateAuth(c), validateTLS(c)); problem != nil {
+	if problem := cmp.Or(validateAuth(c), validateTLS(c), validateWindow(c)); problem != nil {
 		return problem
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {

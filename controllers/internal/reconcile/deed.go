@@ -14,6 +14,8 @@ import (
 type Deed struct {
 	// Action is its name, Reason that of conditions and events.
 	Action, Reason string
+	// Feature is that of Auto Pilot which acts, empty if none does.
+	Feature string
 	// Incomplete is the outcome if it was not carried out as a whole although there was no error; empty if it was.
 	Incomplete string
 	took       time.Duration
@@ -32,4 +34,7 @@ func (d *Deed) Count(err error) {
 		outcome = metrics.OutcomeFailed
 	}
 	metrics.Acted(d.Action, d.Reason, outcome, d.took)
+	if d.Feature != "" {
+		metrics.AutopilotActed(d.Feature, outcome)
+	}
 }

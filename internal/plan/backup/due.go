@@ -4,12 +4,11 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
 )
 
 // Schedule tells the next time after t that a backup is due at.
-type Schedule interface {
-	Next(t time.Time) time.Time
-}
+type Schedule = schedule.Schedule
 
 // Every is due again that long after the last time.
 type Every time.Duration
@@ -76,19 +75,11 @@ func (o Observed) exhausted(again time.Time) bool {
 	return again.Sub(began) > onceLimit
 }
 
-// near returns a time from which few steps lead to now, not before the last one: counting every minute of a year-long outage
-// would take too long.
+// near returns a time from which few steps lead to now, not before the last one.
 func (o Observed) near(last time.Time) time.Time {
 	if every, ok := o.Schedule.(Every); ok {
 		missed := o.Now.Sub(last) / time.Duration(every)
 		return last.Add(max(missed-1, 0) * time.Duration(every))
 	}
-	const day = 24 * time.Hour
-	for _, back := range []time.Duration{time.Hour, day, 7 * day, 31 * day, 366 * day} {
-		from := o.Now.Add(-back)
-		if from.After(last) && !o.Schedule.Next(from).After(o.Now) {
-			return from
-		}
-	}
-	return last
+	return schedule.Near(o.Schedule, last, o.Now)
 }

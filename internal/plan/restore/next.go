@@ -90,6 +90,8 @@ func (o Observed) impossible() Action {
 	case !c.Exists:
 		return o.await(failure.Problem{Reason: v1beta2.ReasonClusterMissing, Message: fmt.Sprintf(
 			"there is no EtcdCluster %s: create it; a new cluster can also start from a snapshot by its own spec.restoreFrom", c.Name)})
+	case o.Void != nil:
+		return o.fail(*o.Void)
 	case o.Verified && o.Newer != "":
 		return o.fail(o.superseded())
 	case o.Verified && o.Unfit != nil:
@@ -112,6 +114,10 @@ func (o Observed) verifying() Action {
 
 func (o Observed) saving() Action {
 	switch {
+	case o.OfMember && o.Cluster.Paused:
+		return o.paused()
+	case o.OfMember: // what it holds was saved to be verified
+		return o.replace(Replace{})
 	case o.Outdated:
 		return SaveAgain{}
 	case o.Cluster.Unsaved != "" && !o.Saved && !o.Skip: // its members have stopped: only their volumes can be kept

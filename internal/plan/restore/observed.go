@@ -29,6 +29,10 @@ type Observed struct {
 	Invalid *failure.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
+	// OfMember is true if what a surviving member holds is restored, without a quorum: then that is what is saved, before it is verified.
+	// Void is why the plan to do so is no longer the cluster's, nil if it is.
+	OfMember bool
+	Void     *failure.Problem
 	// Stale is true if it was saved without a quorum: the cluster may have gone on without whoever gave it.
 	Stale bool
 	// SavedAt is when it was saved, zero if nobody has noted it.

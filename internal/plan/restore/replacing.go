@@ -88,6 +88,12 @@ func (o Observed) notBegun() Action {
 		})
 	case o.Newer != "":
 		return o.fail(o.superseded())
+	case o.OfMember && o.Void != nil:
+		return o.fail(*o.Void)
+	case o.OfMember && o.Cluster.Paused:
+		return o.paused()
+	case o.OfMember: // nobody writes without a quorum: what is saved does not age
+		return o.toStart()
 	case o.Cluster.Moved, o.ages(), o.Cluster.Again && o.old(), !o.Saved && o.loses():
 		return SaveAgain{}
 	case o.loses():

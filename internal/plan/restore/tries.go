@@ -27,6 +27,8 @@ func (o Observed) proceed() Action {
 		return ResetTimer{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
+	case o.OfMember && !o.Saved:
+		return Wait{Reason: v1beta2.ReasonSaving, After: retry.Poll, Message: "what the surviving member holds is being saved"}
 	case o.Phase == v1beta2.RestoreSaving:
 		return Wait{
 			Reason: v1beta2.ReasonSaving, After: retry.Poll, Message: "what the cluster holds is being saved before it is replaced",

@@ -22,13 +22,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestQuota fills a small quota: the operator must say that writes are refused, by whom and since when, once, and that it is over once
+// TestQuota fills a small quota, without Auto Pilot: the operator must say that writes are refused, by whom and since when, once, and that it is over once
 // somebody has done what the runbook says.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	quota := resource.MustParse("16Mi")
 	spec := onVolumes(3)
-	spec.Etcd = &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
+	spec.Etcd, spec.Autopilot = &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}, &v1beta2.AutopilotSpec{Mode: v1beta2.AutopilotOff}
 	s := begin(t, "quota", spec)
 	s.settled()
 	began := time.Now()

@@ -31,6 +31,8 @@ func faultCommand() *cobra.Command {
 		single("corrupt-wal "+claim, "Flip bytes in the newest segment of an etcd member's log",
 			faults, lab.Faults.CorruptWAL),
 		single("corrupt-db "+claim, "Flip bytes in an etcd member's database file", faults, lab.Faults.CorruptDB),
+		double("diverge-member "+claim+" TEXT", "Change a value in an etcd member's database file, which has that text",
+			faults, lab.Faults.DivergeMember),
 		single("break-image IMAGE", "Make the registry deny an image", faults, lab.Faults.BreakImage),
 		single("mend-image IMAGE", "Undo break-image", faults, lab.Faults.MendImage),
 		double("remove-image NODE IMAGE", "Remove an image from a node, which must pull it again",

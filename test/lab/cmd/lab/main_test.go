@@ -32,7 +32,7 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 		"bundle a:b /c", "catalog a:b /c", "addon olm", "addon prometheus",
 		"fault kill-node n1", "fault stop-node n1", "fault isolate-node n1", "fault heal-node n1",
 		"fault partition n1 n2", "fault partition-one-way n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
-		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault create-disk n1/a", "fault remove-disk n1/a",
+		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault diverge-member a/b text", "fault create-disk n1/a", "fault remove-disk n1/a",
 		"fault fill-disk n1/a", "fault free-disk n1/a", "fault slow-disk n1/a", "fault fast-disk n1/a",
 		"fault break-image a:b", "fault mend-image a:b", "fault remove-image n1 a:b",
 		"fault slow-link n1", "fault fast-link n1", "fault jump-clock", "fault delay-volumes", "fault restore-clock", "fault stop-api-server", "fault start-api-server",

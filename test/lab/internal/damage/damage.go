@@ -57,6 +57,29 @@ func DB(volume string) error {
 	})
 }
 
+// Value flips the last byte of a text wherever the database file has it: a value that contains the text is another one from then on, and
+// nothing else is wrong with the file, whose pages of data have no checksums.
+func Value(volume, text string) error {
+	return flip(filepath.Join(volume, member, "snap", "db"), func(content []byte) ([]span, error) {
+		if _, err := pageSize(content); err != nil {
+			return nil, err
+		}
+		var all []span
+		for from := 0; text != ""; {
+			at := bytes.Index(content[from:], []byte(text))
+			if at < 0 {
+				break
+			}
+			from += at + len(text)
+			all = append(all, span{from - 1, 1})
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("it does not have the text %q", text)
+		}
+		return all, nil
+	})
+}
+
 // pageSize reads the size of the pages from the first of them.
 // Source: struct meta in internal/common/meta.go of bbolt, which follows the header of 16 bytes.
 func pageSize(content []byte) (int, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -123,5 +124,25 @@ func TestDBRefusesWhatIsNone(t *testing.T) {
 	}
 	if err := DB(t.TempDir()); err == nil {
 		t.Error("a volume without a database was damaged")
+	}
+}
+
+func TestValue(t *testing.T) {
+	volume := t.TempDir()
+	content := database(4096, 2)
+	const first, second = 9000, 13000
+	copy(content[first:], "a value")
+	copy(content[second:], "a value")
+	path := put(t, volume, content, "snap", "db")
+	if err := Value(volume, "value"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := changed(t, path, content), []int{first + 6, second + 6}; !slices.Equal(got, want) {
+		t.Errorf("bytes %v changed, want %v", got, want)
+	}
+	for _, text := range []string{"another value", ""} {
+		if err := Value(volume, text); err == nil {
+			t.Errorf("text %q was found", text)
+		}
 	}
 }

@@ -1,0 +1,125 @@
+package v1beta2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AutopilotMode is how far the operator goes by itself.
+type AutopilotMode string
+
+// Modes of Auto Pilot.
+const (
+	// AutopilotOff neither acts nor says what it would do.
+	AutopilotOff AutopilotMode = "Off"
+	// AutopilotAdvise says what it would do, in status.autopilot and in an event, and does not do it.
+	AutopilotAdvise AutopilotMode = "Advise"
+	// AutopilotOn acts.
+	AutopilotOn AutopilotMode = "On"
+)
+
+// AutopilotSpec says what the operator may do by itself beyond keeping the cluster at its spec.
+type AutopilotSpec struct {
+	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this.
+	// +kubebuilder:validation:Enum=Off;Advise;On
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Mode"
+	Mode AutopilotMode `json:"mode,omitempty"`
+
+	// noSpace makes room when a member's database has reached its quota, so that etcd takes writes again. On by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="No space",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	NoSpace *NoSpaceAutopilot `json:"noSpace,omitempty"`
+
+	// defragment gives the free pages of databases back to the disk, one member at a time: in the maintenance window, and without one
+	// only if the member is expected to pause for no more than 2 seconds. On by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Defragmentation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Defragment *AutopilotFeature `json:"defragment,omitempty"`
+
+	// divergedMember replaces a member whose data differs from what a majority of the voters agrees on. On by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	DivergedMember *AutopilotFeature `json:"divergedMember,omitempty"`
+}
+
+// AutopilotFeature is one thing that Auto Pilot does.
+type AutopilotFeature struct {
+	// mode is Off, Advise or On.
+	// +kubebuilder:validation:Enum=Off;Advise;On
+	// +optional
+	Mode AutopilotMode `json:"mode,omitempty"`
+}
+
+// Compaction is whether history may be given up for room.
+type Compaction string
+
+// Compactions.
+const (
+	// CompactionAllowed allows to compact up to the revision of five minutes ago.
+	CompactionAllowed Compaction = "Allowed"
+	// CompactionForbidden keeps the history of keys, whatever room it takes.
+	CompactionForbidden Compaction = "Forbidden"
+)
+
+// NoSpaceAutopilot is what Auto Pilot does when a member's database has reached its quota.
+type NoSpaceAutopilot struct {
+	AutopilotFeature `json:",inline"`
+
+	// compaction is Allowed or Forbidden; Allowed by default. It is whether the history of keys older than five minutes may be given up
+	// where defragmentation alone makes no room: watchers and reads at older revisions get an error then.
+	// +kubebuilder:validation:Enum=Allowed;Forbidden
+	// +optional
+	Compaction Compaction `json:"compaction,omitempty"`
+}
+
+// MaintenanceWindow is when the operator may do what costs clients a moment and can wait.
+type MaintenanceWindow struct {
+	// schedule is when the window opens, in the five fields of cron, or a word such as @daily.
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:space:]]*(@[^[:space:]]+([[:space:]]+[^[:space:]]+)?|[^[:space:]]+([[:space:]]+[^[:space:]]+){4})?[[:space:]]*$')",message="maintenanceWindow.schedule must have the five fields of cron, such as 0 2 * * 0, or be a word such as @weekly"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ=')",message="maintenanceWindow.schedule: name the time zone in timeZone, not here"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('@every')",message="maintenanceWindow.schedule: @every has no time of day: give the five fields of cron, or a word such as @weekly"
+	// +required
+	Schedule string `json:"schedule"`
+
+	// duration is how long it stays open, such as 2h: at least 10 minutes. What has begun is completed.
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m')",message="maintenanceWindow.duration must be 10m at least"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +required
+	Duration metav1.Duration `json:"duration"`
+
+	// timeZone of the schedule, such as Europe/Berlin; UTC by default.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="maintenanceWindow.timeZone must be one of the IANA database, such as Europe/Berlin"
+	// +optional
+	TimeZone string `json:"timeZone,omitempty"`
+}
+
+// AutopilotStatus is what Auto Pilot would do.
+type AutopilotStatus struct {
+	// operatorMode is how far the operator lets Auto Pilot go in all of its clusters, whatever their specs say: Off or Advise. It is absent
+	// if that is On.
+	// +optional
+	OperatorMode AutopilotMode `json:"operatorMode,omitempty"`
+	// held is what is due and not done, because it is not safe now or the mode is Advise.
+	// +listType=map
+	// +listMapKey=feature
+	// +optional
+	Held []HeldAct `json:"held,omitempty"`
+}
+
+// HeldAct is an act of Auto Pilot that is due and not done.
+type HeldAct struct {
+	// feature is the field of spec.autopilot that it belongs to.
+	// +required
+	Feature string `json:"feature"`
+	// reason is why it is not done.
+	// +required
+	Reason string `json:"reason"`
+	// message says what is due, and what has to be so before it is done.
+	// +required
+	Message string `json:"message"`
+	// since is when it was held first.
+	// +required
+	Since metav1.Time `json:"since"`
+}

@@ -1,0 +1,60 @@
+package v1beta2
+
+// # Auto Pilot
+//
+// In status.autopilot.held of an EtcdCluster, and in events.
+const (
+	// ReasonAutopilotAdvises means that the message says what the operator would do, and that it does not because the mode of that feature
+	// in spec.autopilot, or that of the operator, is Advise.
+	//
+	// Do it by hand, or set the mode to On.
+	ReasonAutopilotAdvises = "AutopilotAdvises"
+	// ReasonWaitingForWindow means that something is due that can wait for the maintenance window, and that this is not open, or that there is
+	// none.
+	//
+	// Nothing, or set spec.maintenanceWindow if there is none: it is done once that opens. Do it by hand if it cannot wait.
+	ReasonWaitingForWindow = "WaitingForWindow"
+	// ReasonWaitingForBrake means that something is due that would disturb clients, and that as many clusters are being disturbed as the
+	// operator allows at a time.
+	//
+	// Nothing: its turn comes, in the order of asking. If it takes hours, look for clusters in which something of Auto Pilot does not end.
+	ReasonWaitingForBrake = "WaitingForBrake"
+	// ReasonNoLongerHeld means that what was held back is no longer: it is being done, or not due any more.
+	//
+	// Nothing.
+	ReasonNoLongerHeld = "NoLongerHeld"
+	// ReasonMakingRoom means that a member's database has reached its quota, and that the operator makes room: it defragments, gives up
+	// history older than five minutes if it may, and disarms the alarm once every member has room.
+	//
+	// Nothing. Held, it waits until there is history that is old enough to be given up.
+	ReasonMakingRoom = "MakingRoom"
+	// ReasonSpaceExhausted means that a member's database has reached its quota, and that nothing the operator may give up makes room.
+	//
+	// Delete keys, or raise spec.etcd.quotaBackendBytes. The operator compacts and defragments by itself, and disarms the alarm once there
+	// is room.
+	ReasonSpaceExhausted = "SpaceExhausted"
+	// ReasonDefragmenting means that a member's database is written anew, without its free pages. The member serves nobody meanwhile; the
+	// others do. An event with this reason says afterwards how long that took, and what it has freed.
+	//
+	// Nothing.
+	ReasonDefragmenting = "Defragmenting"
+	// ReasonDefragmentationHeld means that a member's database is to be defragmented, and that this is not safe now: the message says why.
+	//
+	// See to what the message names. The operator goes on by itself.
+	ReasonDefragmentationHeld = "DefragmentationHeld"
+	// ReasonDivergedMember means that a member's data differs from what a majority of the voters agrees on, at two compactions, or at one
+	// if etcd has raised its alarm about that very member. It is taken out of the client Service and replaced, and its volume is kept.
+	//
+	// Nothing. Once nobody wants to examine the volume, delete it: kubectl delete pvc NAME (docs/autopilot.md).
+	ReasonDivergedMember = "DivergedMember"
+	// ReasonDivergedMemberHeld means that a member's data differs from what a majority of the voters agrees on, and that it is not replaced
+	// now: the message says until when.
+	//
+	// Bring back what the message names; the operator goes on by itself.
+	ReasonDivergedMemberHeld = "DivergedMemberHeld"
+	// ReasonDivergedMemberUnclear means that the members' data differs, or that etcd says so, and that there is no majority which agrees and
+	// from which exactly one voter differs. Nothing is replaced.
+	//
+	// Compare the members, or restore a backup (docs/autopilot.md).
+	ReasonDivergedMemberUnclear = "DivergedMemberUnclear"
+)

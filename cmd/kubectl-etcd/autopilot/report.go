@@ -1,0 +1,124 @@
+// Package autopilot says how far Auto Pilot goes in a cluster, what it holds back and why, and what it has done lately. It asks nobody.
+package autopilot
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Report is about one cluster.
+type Report struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Features are all that there are.
+	Features []Feature `json:"features"`
+	// Window is the maintenance window, nil if there is none.
+	Window *Window `json:"window,omitempty"`
+	// Held is what is due and not done, as in status.
+	Held []v1beta2.HeldAct `json:"held"`
+	// Events are those of Auto Pilot that Kubernetes still has, the newest first; absent if they could not be read.
+	Events []Event `json:"events,omitzero"`
+	// Problems say what could not be read.
+	Problems []string `json:"problems,omitempty"`
+
+	now time.Time
+}
+
+// Feature is one thing that Auto Pilot does, by its field of spec.autopilot.
+type Feature struct {
+	Name string `json:"name"`
+	// Mode is the one in force, and By what keeps it from On; empty if nothing does.
+	Mode string `json:"mode"`
+	By   string `json:"by,omitempty"`
+}
+
+// Window is a maintenance window as it is now.
+type Window struct {
+	v1beta2.MaintenanceWindow `json:",inline"`
+
+	Open bool `json:"open"`
+	// Ends is when it closes, if it is open, and Next when it opens next.
+	Ends *time.Time `json:"ends,omitempty"`
+	Next *time.Time `json:"next,omitempty"`
+	// Problem says why it cannot be read: then the former one is in force.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Event is an event about the cluster, in a report one of Auto Pilot: something that it has done, or begun or ended to hold back.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+}
+
+// Of is the report about a cluster, with all of its events, nil if they could not be read.
+func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time) *Report {
+	r := &Report{Namespace: c.Namespace, Name: c.Name, Held: []v1beta2.HeldAct{}, Problems: problems, now: now}
+	operator := v1beta2.AutopilotMode("")
+	if c.Status.Autopilot != nil {
+		operator = c.Status.Autopilot.OperatorMode
+		r.Held = append(r.Held, c.Status.Autopilot.Held...)
+	}
+	inForce := plan.AutopilotOf(&c.Spec, operator, now)
+	for _, name := range plan.Features() {
+		r.Features = append(r.Features, Feature{name, inForce.Mode(name).String(), boundBy(c, operator, name, inForce.Mode(name))})
+	}
+	r.Window = windowOf(c.Spec.MaintenanceWindow, now)
+	if events != nil {
+		r.Events = eventsOf(events)
+	}
+	return r
+}
+
+// boundBy is the first of what gives a feature its mode, empty if that is On.
+func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature string, mode plan.Mode) string {
+	alone := c.Spec.DeepCopy()
+	alone.Autopilot = nil
+	all := alone.DeepCopy()
+	if c.Spec.Autopilot != nil {
+		all.Autopilot = &v1beta2.AutopilotSpec{Mode: c.Spec.Autopilot.Mode}
+	}
+	switch {
+	case mode == plan.ModeOn:
+		return ""
+	case c.Spec.Paused:
+		return "spec.paused"
+	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:
+		return "the operator's variable AUTOPILOT"
+	case plan.AutopilotOf(all, operator, time.Time{}).Mode(feature) == mode:
+		return "spec.autopilot.mode"
+	}
+	return "spec.autopilot." + feature + ".mode"
+}
+
+func windowOf(spec *v1beta2.MaintenanceWindow, now time.Time) *Window {
+	if spec == nil {
+		return nil
+	}
+	w := &Window{MaintenanceWindow: *spec}
+	is, err := plan.WindowOf(spec, now)
+	if err != nil {
+		w.Problem = err.Error()
+		return w
+	}
+	w.Next = &is.Next
+	if w.Open = is.Open; w.Open {
+		w.Ends = &is.Ends
+	}
+	return w
+}
+
+// section is the title of docs/reasons.md under which the reasons of Auto Pilot are.
+const section = "Auto Pilot"
+
+// eventsOf are those with a reason of Auto Pilot.
+func eventsOf(all []Event) []Event {
+	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return !strings.Contains(doctor.Meaning(e.Reason).Section, section) })
+	slices.SortStableFunc(found, func(a, b Event) int { return b.Time.Compare(a.Time) })
+	return found
+}

@@ -1,0 +1,131 @@
+package autopilot_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/autopilot"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+
+// cluster is one without a word about Auto Pilot, with changes.
+func cluster(changes ...func(*v1beta2.EtcdCluster)) *v1beta2.EtcdCluster {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "demo"}}
+	for _, change := range changes {
+		change(c)
+	}
+	return c
+}
+
+// held is one of which two things are due and not done.
+func held(c *v1beta2.EtcdCluster) {
+	c.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{
+		Schedule: "0 2 * * 0", TimeZone: "Europe/Berlin", Duration: metav1.Duration{Duration: 2 * time.Hour},
+	}
+	c.Spec.Autopilot = &v1beta2.AutopilotSpec{
+		NoSpace: &v1beta2.NoSpaceAutopilot{AutopilotFeature: v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotAdvise}},
+	}
+	c.Status.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{
+		{
+			Feature: "defragment", Reason: v1beta2.ReasonWaitingForWindow, Since: metav1.NewTime(now.Add(-3 * time.Hour)),
+			Message: "the file of demo-2 is half empty, and giving 1.2Gi of it back is expected to take 12 s",
+		},
+		{
+			Feature: "noSpace", Reason: v1beta2.ReasonAutopilotAdvises, Since: metav1.NewTime(now.Add(-20 * time.Minute)),
+			Message: "demo-0 has reached its quota: compact, defragment it, and disarm the alarm",
+		},
+	}}
+}
+
+func event(reason, message string, ago time.Duration) autopilot.Event {
+	return autopilot.Event{Time: now.Add(-ago), Reason: reason, Message: message}
+}
+
+// TestWrite compares what a person sees with what was looked at, and found to be good.
+func TestWrite(t *testing.T) {
+	none := []autopilot.Event{}
+	several := []autopilot.Event{
+		event(v1beta2.ReasonWaitingForWindow, "autopilot.defragment: the file of demo-2 is half empty", 3*time.Hour),
+		event(v1beta2.ReasonScaling, "adding learner demo-3", time.Hour),
+		event(v1beta2.ReasonNoLongerHeld, "autopilot.noSpace: no longer held for AutopilotAdvises", time.Minute),
+	}
+	open := func(c *v1beta2.EtcdCluster) {
+		c.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "@hourly", Duration: metav1.Duration{Duration: 30 * time.Minute}}
+	}
+	bounded := func(c *v1beta2.EtcdCluster) {
+		c.Spec.Autopilot = &v1beta2.AutopilotSpec{Mode: v1beta2.AutopilotOn, Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
+		c.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "@daily", TimeZone: "Europe/Berln", Duration: metav1.Duration{Duration: time.Hour}}
+		c.Status.Autopilot = &v1beta2.AutopilotStatus{OperatorMode: v1beta2.AutopilotAdvise}
+	}
+	for name, r := range map[string]*autopilot.Report{
+		"at-rest": autopilot.Of(cluster(open), none, nil, now),
+		"held":    autopilot.Of(cluster(held), several, nil, now),
+		"bounded": autopilot.Of(cluster(bounded), nil, []string{"what it did lately is not known: list events: forbidden"}, now),
+		"paused":  autopilot.Of(cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Paused = true }), none, nil, now),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, coloured strings.Builder
+			must(t, r.Write(&out, false))
+			must(t, r.Write(&coloured, true))
+			golden(t, name, out.String())
+			for line := range strings.Lines(out.String()) {
+				if n := utf8.RuneCountInString(line); n > terminal.Columns+1 {
+					t.Errorf("a line of %d columns: %s", n, line)
+				}
+			}
+			if coloured.Len() <= out.Len() {
+				t.Error("there are no colours")
+			}
+		})
+	}
+}
+
+// TestJSON holds the names of fields that programs read.
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(autopilot.Of(cluster(held), []autopilot.Event{event(v1beta2.ReasonWaitingForBrake, "m", time.Hour)}, nil, now))
+	must(t, err)
+	for _, want := range []string{
+		`{"namespace":"app","name":"demo","features":[{"name":"noSpace","mode":"Advise","by":"spec.autopilot.noSpace.mode"},{"name":"defragment","mode":"On"}`,
+		`"window":{"schedule":"0 2 * * 0","duration":"2h0m0s","timeZone":"Europe/Berlin","open":false,"next":"2026-11-29T01:00:00Z"}`,
+		`"held":[{"feature":"defragment","reason":"WaitingForWindow"`,
+		`"events":[{"time":"2026-11-24T11:00:00Z","reason":"WaitingForBrake","message":"m"}]`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		must(t, os.MkdirAll("testdata", 0o750))
+		must(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	must(t, err)
+	if got != string(want) {
+		t.Errorf("%s is now\n%s", file, got)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

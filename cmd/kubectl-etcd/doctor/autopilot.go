@@ -1,0 +1,25 @@
+package doctor
+
+import (
+	"github.com/etcdpilot/etcd-operator/internal/alerts"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// autopilot tells what Auto Pilot holds back; nothing if that is nothing.
+func autopilot(f *Facts) (found []Finding) {
+	if f.Cluster.Status.Autopilot == nil {
+		return nil
+	}
+	for _, h := range f.Cluster.Status.Autopilot.Held {
+		if h.Reason == v1beta2.ReasonWaitingForWindow || h.Reason == v1beta2.ReasonWaitingForBrake {
+			found = append(found, good("%s: %s: %s", h.Feature, h.Reason, h.Message)...)
+			continue
+		}
+		one := doubtful("%s is held: %s: %s", h.Feature, h.Reason, h.Message)
+		one.Next, one.ByHand = "the operator does it once it may", Meaning(h.Reason).Todo
+		one.Runbook = alerts.Runbooks + "EtcdAutopilotHeld.md"
+		found = append(found, one)
+	}
+	return found
+}

@@ -1,0 +1,94 @@
+package etcdcluster
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// observeAutopilot reads how far Auto Pilot may go, and whether it is this cluster's turn.
+func (r *Reconciler) observeAutopilot(p *pass) {
+	p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, r.Autopilot, p.observed.Now)
+	p.observed.MayDisturb = r.brake.may(client.ObjectKeyFromObject(p.cluster), p.observed.Now)
+}
+
+// takeTurn counts the cluster as disturbed if Auto Pilot is about to act on it. It returns false if others have come first since it was
+// observed that this may be done.
+func (r *Reconciler) takeTurn(p *pass) bool {
+	if p.assessment.Feature == "" || !plan.Mutates(p.action) || !p.observed.MayDisturb {
+		return true
+	}
+	return r.brake.take(client.ObjectKeyFromObject(p.cluster), r.Clock.Now())
+}
+
+// minPause is before the pass at the beginning of a window, which the clock must not be too early for.
+const minPause = 10 * time.Millisecond
+
+// autopilotAgain returns when the next pass is due for Auto Pilot's sake, and false if it does not matter.
+func (r *Reconciler) autopilotAgain(p *pass) (time.Duration, bool) {
+	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
+	switch {
+	case p.assessment.Feature != "":
+		return 0, false
+	case p.holds(v1beta2.ReasonWaitingForBrake):
+		r.brake.wait(key, now)
+	case !plan.Mutates(p.action) && !p.assessment.Disturbing() && p.observed.Etcd.Contact == plan.ContactQuorum:
+		if left := r.brake.calm(key, now); left > 0 {
+			return left, true
+		}
+	default:
+		r.brake.leave(key)
+	}
+	if next := p.observed.Cluster.Autopilot.Window.Next; p.holds(v1beta2.ReasonWaitingForWindow) && !next.IsZero() {
+		return max(next.Sub(now), minPause), true
+	}
+	return 0, false
+}
+
+// holds reports whether anything is held for that reason.
+func (p *pass) holds(reason string) bool {
+	return slices.ContainsFunc(p.assessment.Held, func(h plan.HeldAct) bool { return h.Reason == reason })
+}
+
+// recordHeld records an event when something begins to be held, or for another reason, and one when it no longer is. Status has it from
+// pass to pass, so a restart of the operator repeats neither.
+func (r *Reconciler) recordHeld(p *pass) {
+	before, now := heldIn(p.before), heldIn(&p.cluster.Status)
+	of := func(all []v1beta2.HeldAct, feature string) (v1beta2.HeldAct, bool) {
+		i := slices.IndexFunc(all, func(h v1beta2.HeldAct) bool { return h.Feature == feature })
+		if i < 0 {
+			return v1beta2.HeldAct{}, false
+		}
+		return all[i], true
+	}
+	for _, h := range now {
+		if had, some := of(before, h.Feature); some && had.Reason == h.Reason {
+			continue
+		}
+		kind := corev1.EventTypeWarning
+		switch h.Reason {
+		case v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
+			kind = corev1.EventTypeNormal
+		}
+		reconcile.Emit(r.Recorder, p.cluster, kind, h.Reason, "Hold", "autopilot."+h.Feature+": "+h.Message)
+	}
+	for _, h := range before {
+		if _, some := of(now, h.Feature); !some {
+			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, v1beta2.ReasonNoLongerHeld, "Hold",
+				"autopilot."+h.Feature+": no longer held for "+h.Reason)
+		}
+	}
+}
+
+func heldIn(s *v1beta2.EtcdClusterStatus) []v1beta2.HeldAct {
+	if s.Autopilot == nil {
+		return nil
+	}
+	return s.Autopilot.Held
+}

@@ -1,0 +1,142 @@
+package etcdcluster
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestNextPassAtTheWindow has a pass as the window opens, if anything waits for that.
+func TestNextPassAtTheWindow(t *testing.T) {
+	window := plan.Window{Set: true, Next: begun.Add(40 * time.Second)}
+	held := func(reason string) plan.Assessment {
+		return plan.Assessment{Held: []plan.HeldAct{{Feature: "defragment", Reason: reason}}}
+	}
+	for title, c := range map[string]struct {
+		after   time.Duration
+		known   plan.Assessment
+		matters bool
+		want    time.Duration
+	}{
+		"it waits":                 {0, held(v1beta2.ReasonWaitingForWindow), true, 40 * time.Second},
+		"the clock has come there": {41 * time.Second, held(v1beta2.ReasonWaitingForWindow), true, minPause},
+		"it waits for another":     {0, held(v1beta2.ReasonNoSpace), false, 0},
+		"nothing waits":            {0, plan.Assessment{}, false, 0},
+	} {
+		r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(begun.Add(c.after))}
+		p := &pass{cluster: &v1beta2.EtcdCluster{}, action: plan.Idle{}, assessment: c.known}
+		p.observed.Etcd.Contact = plan.ContactQuorum
+		p.observed.Cluster.Autopilot.Window = window
+		if got, matters := r.autopilotAgain(p); got != c.want || matters != c.matters {
+			t.Errorf("%s: in %s (%v), want %s (%v)", title, got, matters, c.want, c.matters)
+		}
+	}
+}
+
+// TestTurns follows a cluster from its place among those that wait to the end of its act.
+func TestTurns(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(begun)
+	r := &Reconciler{Clock: clock}
+	r.brake.fill(t)
+	seen := func(feature string, action plan.Action, held ...plan.HeldAct) *pass {
+		p := &pass{cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c9"}}, action: action}
+		p.assessment = plan.Assessment{Feature: feature, Held: held}
+		p.observed.Now, p.observed.Etcd.Contact = clock.Now(), plan.ContactQuorum
+		r.observeAutopilot(p)
+		return p
+	}
+	rests := plan.Idle{Reason: v1beta2.ReasonSpecReached}
+	waiting := seen("", rests, plan.HeldAct{Feature: "defragment", Reason: v1beta2.ReasonWaitingForBrake})
+	if _, matters := r.autopilotAgain(waiting); matters || waiting.observed.MayDisturb {
+		t.Error("it may begin, or looks again soon, while five others are disturbed")
+	}
+	r.brake.forget(named(0))
+	p := seen("defragment", plan.RemoveFromService{Pod: "c9-0"})
+	if !p.observed.MayDisturb || !r.takeTurn(p) || r.brake.may(named(7), begun) {
+		t.Fatal("its turn has come, and it does not get it")
+	}
+	if left, matters := r.autopilotAgain(seen("", rests)); !matters || left != lingers {
+		t.Errorf("once nothing is left to do it looks again in %s (%v)", left, matters)
+	}
+	clock.SetTime(begun.Add(lingers))
+	hurt := seen("", plan.Wait{Reason: v1beta2.ReasonMemberDown})
+	hurt.assessment.InProgress = hurt.action
+	if r.autopilotAgain(hurt); r.brake.may(named(7), clock.Now()) {
+		t.Error("another one is disturbed although this one is not well again")
+	}
+	halfway := seen("", rests)
+	halfway.assessment.Quarantined = plan.Member{ID: 1}
+	if r.autopilotAgain(halfway); r.brake.may(named(7), clock.Now()) {
+		t.Error("another one is disturbed although a member of this one is yet to be replaced")
+	}
+	if r.autopilotAgain(seen("", rests)); !r.brake.may(named(7), clock.Now()) {
+		t.Error("the act is over, and no other one may begin")
+	}
+}
+
+// TestLateTurn has no act take effect that was decided on a turn that another cluster has taken since.
+func TestLateTurn(t *testing.T) {
+	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(begun)}
+	p := &pass{cluster: &v1beta2.EtcdCluster{}, action: plan.RemoveFromService{}, assessment: plan.Assessment{Feature: "defragment"}}
+	if r.observeAutopilot(p); !p.observed.MayDisturb {
+		t.Fatal("it may not begin")
+	}
+	r.brake.fill(t)
+	if r.takeTurn(p) {
+		t.Error("a sixth cluster is disturbed")
+	}
+	for title, other := range map[string]func(*pass){
+		"nobody of Auto Pilot's acts":   func(p *pass) { p.assessment.Feature = "" },
+		"it disturbs nobody":            func(p *pass) { p.observed.MayDisturb = false },
+		"it waits for what comes first": func(p *pass) { p.action = plan.Wait{} },
+	} {
+		q := *p
+		if other(&q); !r.takeTurn(&q) {
+			t.Errorf("%s, and it is held up", title)
+		}
+	}
+}
+
+// TestHeldEvents wants one event when something begins to be held, or for another reason, and one when it no longer is.
+func TestHeldEvents(t *testing.T) {
+	held := func(all ...v1beta2.HeldAct) v1beta2.EtcdClusterStatus {
+		if len(all) == 0 {
+			return v1beta2.EtcdClusterStatus{}
+		}
+		return v1beta2.EtcdClusterStatus{Autopilot: &v1beta2.AutopilotStatus{Held: all}}
+	}
+	waits := v1beta2.HeldAct{Feature: "defragment", Reason: v1beta2.ReasonWaitingForWindow, Message: "c-0 has 2Gi free"}
+	more, other := waits, waits
+	more.Message, other.Reason = "c-0 has 3Gi free", v1beta2.ReasonNoSpace
+	for _, c := range []struct {
+		title       string
+		before, now v1beta2.EtcdClusterStatus
+		want        string
+	}{
+		{"nothing", held(), held(), ""},
+		{"it begins", held(), held(waits), "Normal WaitingForWindow autopilot.defragment: c-0 has 2Gi free"},
+		{"it goes on", held(waits), held(waits), ""},
+		{"other words", held(waits), held(more), ""},
+		{"another reason", held(waits), held(other), "Warning NoSpace autopilot.defragment: c-0 has 2Gi free"},
+		{"it ends", held(waits), held(), "Normal NoLongerHeld autopilot.defragment: no longer held for WaitingForWindow"},
+	} {
+		recorder := events.NewFakeRecorder(9)
+		r := &Reconciler{Recorder: recorder}
+		r.recordHeld(&pass{cluster: &v1beta2.EtcdCluster{Status: c.now}, before: &c.before})
+		close(recorder.Events)
+		var got []string
+		for event := range recorder.Events {
+			got = append(got, event)
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s: %q, want %q", c.title, text, c.want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package etcdcluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const (
+	// maxDisturbed is how many clusters of the operator Auto Pilot disturbs at a time. What goes wrong in the first ones, it does to no more.
+	maxDisturbed = 5
+	// lingers is how long a cluster counts as disturbed after an act at least: some have steps between which nothing is to be seen.
+	lingers = 30 * time.Second
+	// lapses is when a cluster counts as disturbed no more although it is not well again: the others would wait for good.
+	lapses = time.Hour
+	// asksAgain is how long a cluster keeps its place among those that wait without saying so. Each looks at itself once a minute.
+	asksAgain = 5 * time.Minute
+)
+
+// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of asking. It is known to the
+// process only: after a restart as many may begin as ever, beside those that are at it. The zero value is empty. It is safe for concurrent use.
+type brake struct {
+	mu sync.Mutex
+	// disturbed are the clusters that are, with the time of the last act.
+	disturbed map[types.NamespacedName]time.Time
+	waiting   []turn
+	queue     workqueue.TypedRateLimitingInterface[ctrl.Request]
+}
+
+// turn is a cluster that waits, and when it last said so.
+type turn struct {
+	cluster types.NamespacedName
+	asked   time.Time
+}
+
+// may reports whether a cluster is disturbed, or can be: no others that have waited longer are to have what is free.
+func (b *brake) may(cluster types.NamespacedName, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.prune(now)
+	return b.admits(cluster)
+}
+
+// take counts a cluster as disturbed from now on, unless too many others are.
+func (b *brake) take(cluster types.NamespacedName, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.prune(now)
+	if !b.admits(cluster) {
+		return false
+	}
+	if b.disturbed == nil {
+		b.disturbed = map[types.NamespacedName]time.Time{}
+	}
+	b.disturbed[cluster] = now
+	b.dequeue(cluster)
+	return true
+}
+
+// wait gives a cluster a place behind those that wait already. It keeps the one that it has.
+func (b *brake) wait(cluster types.NamespacedName, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := b.place(cluster); i < len(b.waiting) {
+		b.waiting[i].asked = now
+		return
+	}
+	b.waiting = append(b.waiting, turn{cluster, now})
+}
+
+// calm notes that a cluster is well and waits for nothing. It returns after how long to note that again for the next one to have its turn, 0
+// if that is not necessary.
+func (b *brake) calm(cluster types.NamespacedName, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dequeue(cluster)
+	last, disturbed := b.disturbed[cluster]
+	if left := last.Add(lingers).Sub(now); disturbed && left > 0 {
+		return left
+	}
+	b.release(cluster)
+	return 0
+}
+
+// leave notes that a cluster wants nothing, whether or not it is well.
+func (b *brake) leave(cluster types.NamespacedName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dequeue(cluster)
+}
+
+func (b *brake) forget(cluster types.NamespacedName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dequeue(cluster)
+	b.release(cluster)
+}
+
+// start is a source.Func, by which those that wait are reconciled once it is their turn.
+func (b *brake) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = queue
+	return nil
+}
+
+func (b *brake) admits(cluster types.NamespacedName) bool {
+	_, disturbed := b.disturbed[cluster]
+	return disturbed || b.place(cluster) < maxDisturbed-len(b.disturbed)
+}
+
+// place is how many wait before a cluster.
+func (b *brake) place(cluster types.NamespacedName) int {
+	i := slices.IndexFunc(b.waiting, func(t turn) bool { return t.cluster == cluster })
+	if i < 0 {
+		return len(b.waiting)
+	}
+	return i
+}
+
+func (b *brake) dequeue(cluster types.NamespacedName) {
+	b.waiting = slices.DeleteFunc(b.waiting, func(t turn) bool { return t.cluster == cluster })
+}
+
+func (b *brake) release(cluster types.NamespacedName) {
+	if _, disturbed := b.disturbed[cluster]; !disturbed {
+		return
+	}
+	delete(b.disturbed, cluster)
+	b.wake()
+}
+
+// wake has those reconciled whose turn it is.
+func (b *brake) wake() {
+	if b.queue == nil {
+		return
+	}
+	for _, next := range b.waiting[:min(max(maxDisturbed-len(b.disturbed), 0), len(b.waiting))] {
+		b.queue.Add(ctrl.Request{NamespacedName: next.cluster})
+	}
+}
+
+// prune forgets whoever has not been heard of for too long.
+func (b *brake) prune(now time.Time) {
+	b.waiting = slices.DeleteFunc(b.waiting, func(t turn) bool { return now.Sub(t.asked) > asksAgain })
+	for cluster, last := range b.disturbed {
+		if now.Sub(last) > lapses {
+			delete(b.disturbed, cluster)
+		}
+	}
+}

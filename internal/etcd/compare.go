@@ -1,0 +1,151 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// kept is how many comparisons are remembered: what one finds, another one has to confirm.
+const kept = 2
+
+// comparisons are what is remembered of those of the voters' data, the earlier one first.
+type comparisons struct {
+	found []plan.Comparison
+	// tried is the last compaction at which the data was compared, or could not be.
+	tried int64
+}
+
+// Compare compares the voters' data where that is due, and returns the last comparisons, two at most, the earlier one first. None means
+// that nothing is known, not that the data is the same.
+//
+// etcd hashes all keys with each compaction and keeps the last ten hashes in memory (mvcc/hash.go). HashKV at the revision of any of these
+// compactions costs nothing, and at a revision below the last compaction's it never costs anything: there is such a hash, or etcd refuses
+// at once (ErrCompacted, mvcc/kvstore.go). At any other revision it reads the whole database under a lock that every commit needs. So
+// the data is compared at a compaction that another one has followed, in every voter. Hashes are comparable if the compactions before
+// were the same, which each answer names, and if all voters run the same version of etcd.
+//
+// While etcd itself says that the data differs it takes no compaction, and no request for keys that a scan could hold up: then the last
+// compaction is asked for, once.
+func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
+	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
+	corrupt := s.corrupt()
+	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
+		c.compare(ctx, s, corrupt)
+		c.next(now, cmp.Or(p.SampleEvery, sampleEvery), corrupt || c.unconfirmed())
+	}
+	if c.hurries(now) {
+		again = sampleSoon
+	}
+	return slices.Clone(c.found), again
+}
+
+// compares reports whether every voter answers and follows a leader, and all run the same version of etcd.
+func (s *Session) compares() bool {
+	voters := 0
+	for _, m := range s.Seen.Members {
+		if !m.Learner {
+			voters++
+		}
+	}
+	return len(s.voters) == voters && voters > 1 &&
+		!slices.ContainsFunc(s.voters, func(p peer) bool { return p.word.Version != s.voters[0].word.Version })
+}
+
+// corrupt reports whether every voter says that etcd has found the members' data to differ: a single one cannot make it so.
+func (s *Session) corrupt() bool {
+	return len(s.voters) > 0 && !slices.ContainsFunc(s.voters, func(p peer) bool {
+		return !slices.ContainsFunc(p.word.Alarms, func(a plan.Alarm) bool { return a.Kind == plan.AlarmCorrupt })
+	})
+}
+
+// compare reads the voters' metrics, and asks for their hashes if those say that it costs nothing.
+func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
+	now := figuresOf(ctx, session.voters)
+	if now == nil {
+		return
+	}
+	revision := followed(s.last, now)
+	if corrupt {
+		revision = final(now)
+	}
+	if s.last = now; revision <= s.tried {
+		return
+	}
+	s.tried = revision
+	if found, ok := session.hashes(ctx, revision); ok {
+		s.found = append(s.found, found)
+		s.found = s.found[max(0, len(s.found)-kept):]
+	}
+}
+
+// unconfirmed reports whether data was found to differ at the last comparison and not before.
+func (c *comparisons) unconfirmed() bool {
+	n := len(c.found)
+	return n > 0 && c.found[n-1].Differs() && (n == 1 || !c.found[n-2].Differs())
+}
+
+// followed is the revision of a compaction that another one has followed in every member since, 0 if none is known.
+func followed(before, now map[string]figures) int64 {
+	revision := int64(0)
+	for uid := range now {
+		first, known := before[uid]
+		if !known || first.compacted <= 0 {
+			return 0
+		}
+		if revision == 0 || first.compacted < revision {
+			revision = first.compacted
+		}
+	}
+	for _, member := range now {
+		if member.compacted <= revision {
+			return 0
+		}
+	}
+	return revision
+}
+
+// final is the revision of the compaction that was the last one in every member, and has ended since it started; 0 if they differ.
+func final(now map[string]figures) int64 {
+	revision := int64(0)
+	for _, member := range now {
+		if !member.compacts || member.compacted <= 0 || revision != 0 && member.compacted != revision {
+			return 0
+		}
+		revision = member.compacted
+	}
+	return revision
+}
+
+// hashes asks every voter for its hash at the revision of a compaction; false unless all answer, and all name the same compaction before.
+func (s *Session) hashes(ctx context.Context, revision int64) (plan.Comparison, bool) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	answers := make([]*pb.HashKVResponse, len(s.voters))
+	var wg sync.WaitGroup
+	for i, p := range s.voters {
+		wg.Go(func() {
+			if answer, err := p.client.HashKV(ctx, revision); err == nil {
+				answers[i] = answer
+			}
+		})
+	}
+	wg.Wait()
+	out := plan.Comparison{Revision: revision}
+	for i, p := range s.voters {
+		a := answers[i]
+		if a == nil || a.GetHeader().GetMemberId() != p.word.MemberID || a.GetHeader().GetClusterId() != s.Seen.ClusterID ||
+			a.GetCompactRevision() != answers[0].GetCompactRevision() {
+			return plan.Comparison{}, false
+		}
+		out.Hashes = append(out.Hashes, plan.MemberHash{Member: p.word.MemberID, Hash: int64(a.GetHash())})
+	}
+	slices.SortFunc(out.Hashes, func(a, b plan.MemberHash) int { return cmp.Compare(a.Member, b.Member) })
+	return out, true
+}

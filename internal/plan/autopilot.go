@@ -1,0 +1,86 @@
+package plan
+
+import "time"
+
+// Mode is how far a feature of Auto Pilot goes, by the operator's own switch, spec.autopilot.mode and the feature's mode: the least of
+// them. An act follows from it, never from the spec.
+type Mode int
+
+// The modes, the least first.
+const (
+	ModeOff Mode = iota
+	ModeAdvise
+	ModeOn
+)
+
+// String is the mode as in the API.
+func (m Mode) String() string { return []string{"Off", "Advise", "On"}[m] }
+
+// Autopilot is what the operator may do by itself beyond keeping the cluster at its spec.
+type Autopilot struct {
+	// NoSpace makes room when a database has reached its quota; Compact is true if history may be given up for that.
+	NoSpace Mode
+	Compact bool
+	// Defragment gives free pages back to the disk. Diverged replaces members whose data differs from the majority's.
+	Defragment, Diverged Mode
+	// Window is the maintenance window.
+	Window Window
+}
+
+// Window is the maintenance window, as it is now.
+type Window struct {
+	// Set is true if the spec has one. Open is whether it is open, and Ends when it closes; both are zero without one.
+	Set, Open bool
+	Ends      time.Time
+	// Next is when it opens next, zero without one.
+	Next time.Time
+}
+
+// The features of Auto Pilot, by their fields of spec.autopilot.
+const (
+	FeatureNoSpace    = "noSpace"
+	FeatureDefragment = "defragment"
+	FeatureDiverged   = "divergedMember"
+)
+
+// featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
+// that they keep no other one from its turn.
+var featureOf = map[string]string{"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment}
+
+// feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
+func (d decision) feature() string {
+	if d.rule == nil {
+		return ""
+	}
+	return featureOf[nameOf(*d.rule)]
+}
+
+// Mode is that of a feature, ModeOff of one that does not exist.
+func (a Autopilot) Mode(feature string) Mode {
+	switch feature {
+	case FeatureNoSpace:
+		return a.NoSpace
+	case FeatureDefragment:
+		return a.Defragment
+	case FeatureDiverged:
+		return a.Diverged
+	}
+	return ModeOff
+}
+
+// Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: the replacement of a member.
+func (known Assessment) Disturbing() bool {
+	return known.InProgress != nil || known.Quarantined.ID != 0
+}
+
+// Features are all of them.
+func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged} }
+
+// HeldAct is an act of Auto Pilot that is due and not done.
+type HeldAct struct {
+	// Feature is the field of spec.autopilot that it belongs to, such as "noSpace".
+	Feature string
+	// Reason and Message are as in a condition: what is due, and what has to be so before it is done. The message has no number that
+	// changes while nothing is done.
+	Reason, Message string
+}

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
+)
+
+// AutopilotOf is how far Auto Pilot may go in a cluster with that spec: no feature further than the operator, spec.autopilot.mode and its own
+// mode allow, and none while the cluster is paused.
+func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, now time.Time) Autopilot {
+	window, err := WindowOf(spec.MaintenanceWindow, now)
+	if err != nil {
+		window = Window{Set: true} // it is never open
+	}
+	a := Autopilot{Window: window}
+	if spec.Paused {
+		return a
+	}
+	given := v1beta2.AutopilotSpec{}
+	if spec.Autopilot != nil {
+		given = *spec.Autopilot
+	}
+	mode := func(f *v1beta2.AutopilotFeature) Mode {
+		bound := min(modeOf(operator), modeOf(given.Mode))
+		if f == nil {
+			return bound
+		}
+		return min(bound, modeOf(f.Mode))
+	}
+	noSpace := v1beta2.NoSpaceAutopilot{}
+	if given.NoSpace != nil {
+		noSpace = *given.NoSpace
+	}
+	a.NoSpace, a.Compact = mode(&noSpace.AutopilotFeature), noSpace.Compaction != v1beta2.CompactionForbidden
+	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
+	return a
+}
+
+// modeOf reads a mode that the schema has checked.
+func modeOf(given v1beta2.AutopilotMode) Mode {
+	switch given {
+	case v1beta2.AutopilotOn, "":
+		return ModeOn
+	case v1beta2.AutopilotAdvise:
+		return ModeAdvise
+	case v1beta2.AutopilotOff:
+	}
+	return ModeOff
+}
+
+// minWindow is how long a window is open at least. Time goes by before a pass notices, and what takes longer than is left is not begun.
+const minWindow = 10 * time.Minute
+
+// WindowOf is a maintenance window at that time, zero if there is none. The error names the field that cannot be read, and what to write there.
+func WindowOf(spec *v1beta2.MaintenanceWindow, now time.Time) (Window, error) {
+	const field = "spec.maintenanceWindow."
+	if spec == nil {
+		return Window{}, nil
+	}
+	if strings.Contains(spec.Schedule, "@every") {
+		return Window{}, fmt.Errorf("%sschedule %q has no time of day: give the five fields of cron, or a word such as @weekly", field, spec.Schedule)
+	}
+	if spec.Duration.Duration < minWindow {
+		return Window{}, errors.New(field + "duration: a window must be open for 10m at least")
+	}
+	opens, err := schedule.Parse(spec.Schedule, spec.TimeZone, schedule.Fields{Schedule: field + "schedule", TimeZone: field + "timeZone"}, now)
+	if err != nil {
+		return Window{}, err
+	}
+	return windowAt(opens, spec.Duration.Duration, now), nil
+}
+
+// windowAt is the window of a schedule, which stays open for that long each time.
+func windowAt(opens schedule.Schedule, stays time.Duration, now time.Time) Window {
+	w := Window{Set: true, Next: opens.Next(now)}
+	if last := schedule.Last(opens, now.Add(-stays), now); !last.IsZero() {
+		w.Open, w.Ends = true, last.Add(stays)
+	}
+	return w
+}

@@ -1,0 +1,57 @@
+package plan_test
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/world"
+)
+
+// differing are clusters on Auto Pilot whose members' data is found to differ.
+var differing = map[string]scenario{
+	"data differs where three run": {
+		sizes: []int{3}, only: slices.Concat(world.DifferingFaults, world.TimeFaults), compares: true, faults: 3, full: 4,
+	},
+	"data differs as members go": {
+		sizes: []int{3}, only: slices.Concat(world.DifferingFaults[:1], world.PodFaults, world.VolumeFaults, world.Holds), compares: true, faults: 2, full: 2,
+	},
+	"data differs, from 3 to 1": {
+		sizes: []int{3, 1}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
+	},
+	"data differs in a template roll": {
+		sizes: []int{3}, edits: []edit{template(1)}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
+	},
+}
+
+// differingMutants judge the data with one mistake each.
+var differingMutants = map[string]mutant{
+	"a member is removed without a majority that agrees": {
+		next: believesOneComparison, want: "S2: c-", persistent: true,
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
+	},
+	"the volume of a quarantined member is deleted": {
+		next: forgetsEvidence, want: "S2: volume", persistent: true,
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
+	},
+}
+
+// believesOneComparison takes whoever differs from the first one for wrong.
+func believesOneComparison(o plan.Observed) plan.Action {
+	if n := len(o.Etcd.Compared); n > 0 && o.Cluster.Quarantined.Member == 0 {
+		hashes := o.Etcd.Compared[n-1].Hashes
+		for _, m := range o.Etcd.Members {
+			if slices.ContainsFunc(hashes, func(h plan.MemberHash) bool { return h.Member == m.ID && h.Hash != hashes[0].Hash }) {
+				return plan.Quarantine{Quarantined: plan.Quarantined{Member: m.ID, Name: m.Name}}
+			}
+		}
+	}
+	return plan.Next(o)
+}
+
+// forgetsEvidence takes the volume of a member that was quarantined for any other that is left over.
+func forgetsEvidence(o plan.Observed) plan.Action {
+	if listed := slices.ContainsFunc(o.Etcd.Members, func(m plan.Member) bool { return m.ID == o.Cluster.Quarantined.Member }); !listed {
+		o.Cluster.Quarantined, o.Cluster.KeptUIDs = plan.Quarantined{}, nil
+	}
+	return plan.Next(o)
+}

@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Quarantined is a member that is replaced because its data differs from what a majority of the voters agrees on.
+type Quarantined struct {
+	Member uint64 `json:",string"`
+	Name   string
+	// VolumeUID is its volume, which is kept; empty if its data is on an emptyDir.
+	VolumeUID string
+}
+
+// quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none, or if Auto Pilot may not act any more.
+func (v *view) quarantined() Member {
+	m, listed := v.memberByID(v.Cluster.Quarantined.Member)
+	if !listed || m.Name != v.Cluster.Quarantined.Name || v.Cluster.Autopilot.Diverged != ModeOn {
+		return Member{}
+	}
+	return m
+}
+
+// evidence reports whether the volume was that of a quarantined member which a quorum lists no more.
+func (o Observed) evidence(c Volume) bool {
+	q := o.Cluster.Quarantined
+	return q.VolumeUID != "" && q.VolumeUID == c.UID && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(q.Member)
+}
+
+func (e Etcd) lists(id uint64) bool {
+	return slices.ContainsFunc(e.Members, func(m Member) bool { return m.ID == id })
+}
+
+// quarantineOver reports whether the recorded quarantine is over: Auto Pilot may not act any more, and not because the cluster is paused; or
+// the member has gone, its alarm too, and its volume is recorded as kept.
+func (r Record) quarantineOver(o Observed) bool {
+	q := r.Quarantined
+	switch {
+	case q == Quarantined{}, o.Etcd.Contact != ContactQuorum:
+		return false
+	case o.Cluster.Autopilot.Diverged != ModeOn:
+		return !o.Cluster.Paused
+	}
+	return !o.Etcd.lists(q.Member) && !slices.Contains(Assess(o).Alarms, q.alarm())
+}
+
+// alarm is what etcd raises about the member if it finds out by itself.
+func (q Quarantined) alarm() Alarm { return Alarm{Kind: AlarmCorrupt, Member: q.Member} }
+
+// judgeData concludes from comparisons of the voters' data, and from etcd's own alarm, which member is to be quarantined, or why none is
+// although their data differs. Without a comparison nothing is known, and nothing is said.
+func (v *view) judgeData() {
+	mode := v.Cluster.Autopilot.Diverged
+	if mode == ModeOff || v.Cluster.Quarantined.Member != 0 && mode == ModeOn {
+		return
+	}
+	culprit, hold := v.culprit()
+	if culprit.ID != 0 && hold == nil {
+		hold = v.quarantineHeld(culprit)
+	}
+	switch {
+	case hold != nil:
+		hold.Feature = FeatureDiverged
+		v.Held = append(v.Held, *hold)
+	case culprit.ID != 0:
+		v.Diverged = culprit
+	}
+}
+
+// culprit returns the voter that is proven to differ from a majority of all voters which agrees: at two compactions, or at one if etcd has
+// raised its alarm about the very same. Or it returns why nobody is, if the data differs; neither if it is not known to.
+func (v *view) culprit() (Member, *HeldAct) {
+	accused := v.alarmed(AlarmCorrupt)
+	last := len(v.Etcd.Compared) - 1
+	if last < 0 || !v.concerns(v.Etcd.Compared[last]) || !v.Etcd.Compared[last].Differs() {
+		if len(accused) > 0 {
+			return Member{}, unclear("etcd's alarm CORRUPT names " + v.namesOf(accused) + ", and no comparison of the voters' data confirms it")
+		}
+		return Member{}, nil
+	}
+	m := v.outlier(v.Etcd.Compared[last])
+	switch {
+	case m.ID == 0:
+		return Member{}, unclear(fmt.Sprintf("the data of the %d voters differs, and there is no majority from which exactly one differs", len(v.voters)))
+	case len(accused) > 0 && (len(accused) > 1 || accused[0] != m.ID):
+		return Member{}, unclear(fmt.Sprintf("the data of %s differs from the majority's, and etcd's alarm CORRUPT names %s", m.Name, v.namesOf(accused)))
+	case len(accused) == 0 && (last == 0 || !v.concerns(v.Etcd.Compared[last-1]) || v.outlier(v.Etcd.Compared[last-1]) != m):
+		return Member{}, &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: fmt.Sprintf(
+			"the data of %s differs from the majority's at one compaction: it is replaced if the next compaction shows the same", m.Name)}
+	}
+	return m, nil
+}
+
+// unclear says that data differs and nobody can tell whose is wrong.
+func unclear(what string) *HeldAct {
+	return &HeldAct{Reason: v1beta2.ReasonDivergedMemberUnclear, Message: what + ": no member is replaced; docs/autopilot.md says how to compare and repair"}
+}
+
+// concerns reports whether a comparison is of the present voters, all of them and no others.
+func (v *view) concerns(c Comparison) bool {
+	return len(c.Hashes) == len(v.voters) && !slices.ContainsFunc(v.voters, func(m Member) bool {
+		return !slices.ContainsFunc(c.Hashes, func(h MemberHash) bool { return h.Member == m.ID })
+	})
+}
+
+// outlier returns the one voter that differs from all others, provided that these agree and are a majority of all; the zero Member if
+// there is none.
+func (v *view) outlier(c Comparison) Member {
+	for _, m := range v.voters {
+		var own int64
+		others := map[int64]int{}
+		for _, h := range c.Hashes {
+			if h.Member == m.ID {
+				own = h.Hash
+			} else {
+				others[h.Hash]++
+			}
+		}
+		if len(others) == 1 && others[own] == 0 && len(v.voters)-1 >= Quorum(len(v.voters)) && len(v.voters) >= minComparable {
+			return m
+		}
+	}
+	return Member{}
+}
+
+// quarantineHeld returns why a member whose data is wrong is not replaced now, nil if it may be.
+func (v *view) quarantineHeld(m Member) *HeldAct {
+	what := fmt.Sprintf("the data of %s (%016x) differs from what a majority of the voters agrees on", m.Name, m.ID)
+	held := func(reason, why string) *HeldAct { return &HeldAct{Reason: reason, Message: what + ": " + why} }
+	switch {
+	case v.Cluster.Autopilot.Diverged == ModeAdvise:
+		return held(v1beta2.ReasonAutopilotAdvises, "with mode On it would be replaced, and its volume kept")
+	case v.downgradeTarget() != "":
+		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced once the downgrade is complete: etcd takes no new member before")
+	case len(v.unhealthyVoters()) > 0:
+		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced once all voters are healthy; not healthy: "+list(v.unhealthyVoters()))
+	case v.InProgress != nil:
+		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced after this: "+v.InProgress.describe().Message)
+	case !v.MayDisturb: // what would prove healthy members wrong in many clusters is to do so in a few
+		return held(v1beta2.ReasonWaitingForBrake, "it is replaced once fewer clusters are disturbed")
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// quarantine begins to replace a member whose data differs from what a majority of the voters agrees on. That is recorded first, so that an
+// operator that starts anew goes on with it. Clients are kept away from the member, and so is leadership, because a learner gets its
+// data from the leader. The rest is like any replacement (ChangeReplace): a new member joins, and then this one goes. Its volume is kept.
+//
+// If etcd itself has raised its alarm, it refuses all requests for keys: then the member goes at once, and its alarm is disarmed.
+//
+// The rule has no answer while another voter is not healthy: what brings that one back comes later in the list.
+func quarantine(v *view) Action {
+	if m := v.Diverged; m.ID != 0 {
+		q := Quarantined{Member: m.ID, Name: m.Name}
+		if v.pods[m.Name].Persistent {
+			q.VolumeUID = v.volumes[m.Name].UID
+		}
+		return Quarantine{q}
+	}
+	m, alarm := v.Quarantined, v.alarmOfQuarantined()
+	switch {
+	case m.ID == 0 && alarm != nil:
+		return *alarm
+	case m.ID == 0 || m.Learner:
+		return nil
+	case v.pods[m.Name].InService:
+		return RemoveFromService{Pod: m.Name, UID: v.pods[m.Name].UID}
+	case len(v.unhealthyVoters()) > 0:
+		return nil
+	}
+	if to := v.nextLeader(m); m.ID == v.Leader && to.ID != 0 {
+		return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
+	}
+	if alarm != nil && v.safeToRemove(m) {
+		return RemoveMember{ID: m.ID, Name: m.Name, Why: v1beta2.ReasonDivergedMember}
+	}
+	return nil
+}
+
+// alarmOfQuarantined returns what disarms etcd's alarm about the member whose quarantine is recorded, nil if there is no such alarm.
+func (v *view) alarmOfQuarantined() *Disarm {
+	a := v.Cluster.Quarantined.alarm()
+	if a.Member == 0 || v.Cluster.Autopilot.Diverged != ModeOn || !slices.Contains(v.Alarms, a) {
+		return nil
+	}
+	return &Disarm{Alarm: a, Name: v.namesOf([]uint64{a.Member})}
+}

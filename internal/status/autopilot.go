@@ -1,0 +1,52 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// setAutopilot shows what Auto Pilot would do, and how far the operator lets it go if that is not all the way.
+func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
+	shown := v1beta2.AutopilotStatus{Held: held(s, in)}
+	if in.OperatorMode != v1beta2.AutopilotOn {
+		shown.OperatorMode = in.OperatorMode
+	}
+	s.Autopilot = nil
+	if len(shown.Held) > 0 || shown.OperatorMode != "" {
+		s.Autopilot = &shown
+	}
+}
+
+// held are the acts that are due and not done, one of each feature, since when they are for that reason. Without a quorum nothing is known
+// of them, so they stay, but for those of what has been switched off.
+func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
+	var before, known []v1beta2.HeldAct
+	if s.Autopilot != nil {
+		before = s.Autopilot.Held
+	}
+	of := func(all []v1beta2.HeldAct, feature string) (v1beta2.HeldAct, bool) {
+		return find(all, func(h v1beta2.HeldAct) bool { return h.Feature == feature })
+	}
+	for _, h := range in.Assessment.Held {
+		if _, twice := of(known, h.Feature); twice {
+			continue
+		}
+		act := v1beta2.HeldAct{Feature: h.Feature, Reason: h.Reason, Message: h.Message, Since: now(in.Observed)}
+		if had, some := of(before, h.Feature); some && had.Reason == h.Reason {
+			act.Since = had.Since
+		}
+		known = append(known, act)
+	}
+	if hasClusterID(s) && in.Observed.Etcd.Contact != plan.ContactQuorum {
+		for _, h := range before {
+			if _, told := of(known, h.Feature); !told && in.Observed.Cluster.Autopilot.Mode(h.Feature) != plan.ModeOff {
+				known = append(known, h)
+			}
+		}
+	}
+	slices.SortFunc(known, func(a, b v1beta2.HeldAct) int { return cmp.Compare(a.Feature, b.Feature) })
+	return known
+}

@@ -1,0 +1,71 @@
+package status
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestHeld keeps the time while something is held for the same reason, and what it knows while there is no quorum.
+func TestHeld(t *testing.T) {
+	const space, waits = v1beta2.ReasonNoSpace, v1beta2.ReasonWaitingForWindow
+	now := threeMembers().Observed.Now
+	early, late := metav1.NewTime(now.Add(-time.Hour)), metav1.NewTime(now)
+	act := func(feature, reason, message string, since metav1.Time) v1beta2.HeldAct {
+		return v1beta2.HeldAct{Feature: feature, Reason: reason, Message: message, Since: since}
+	}
+	told := func(feature, reason, message string) plan.HeldAct {
+		return plan.HeldAct{Feature: feature, Reason: reason, Message: message}
+	}
+	for title, c := range map[string]struct {
+		before []v1beta2.HeldAct
+		now    []plan.HeldAct
+		silent bool
+		modes  plan.Autopilot
+		want   []v1beta2.HeldAct
+	}{
+		"nothing":        {},
+		"something":      {now: []plan.HeldAct{told("noSpace", space, "m")}, want: []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
+		"by feature":     {now: []plan.HeldAct{told("noSpace", space, "m"), told("defragment", waits, "n")}, want: []v1beta2.HeldAct{act("defragment", waits, "n", late), act("noSpace", space, "m", late)}},
+		"once":           {now: []plan.HeldAct{told("noSpace", space, "m"), told("noSpace", waits, "n")}, want: []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
+		"still":          {[]v1beta2.HeldAct{act("noSpace", space, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", early)}},
+		"another reason": {[]v1beta2.HeldAct{act("noSpace", waits, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
+		"no longer":      {before: []v1beta2.HeldAct{act("noSpace", space, "m", early)}},
+		"no quorum": {
+			before: []v1beta2.HeldAct{act("defragment", waits, "n", early), act("noSpace", space, "m", early)}, silent: true,
+			modes: plan.Autopilot{NoSpace: plan.ModeAdvise}, want: []v1beta2.HeldAct{act("noSpace", space, "m", early)},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			got := Compute(edited(threeMembers(), func(in *Input) {
+				in.Assessment.Held, in.Observed.Cluster.Autopilot = c.now, c.modes
+				if c.silent {
+					in.Observed.Etcd = plan.Etcd{}
+				}
+				if len(c.before) > 0 {
+					in.Cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Held: c.before}
+				}
+			})).Autopilot
+			if (got == nil) != (len(c.want) == 0) || got != nil && !slices.Equal(got.Held, c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOperatorMode is shown where the operator bounds Auto Pilot, so that whoever asks for more sees why nothing is done.
+func TestOperatorMode(t *testing.T) {
+	for mode, want := range map[v1beta2.AutopilotMode]v1beta2.AutopilotMode{
+		"": "", v1beta2.AutopilotOn: "", v1beta2.AutopilotAdvise: v1beta2.AutopilotAdvise, v1beta2.AutopilotOff: v1beta2.AutopilotOff,
+	} {
+		got := Compute(edited(threeMembers(), func(in *Input) { in.OperatorMode = mode })).Autopilot
+		if (got == nil) != (want == "") || got != nil && got.OperatorMode != want {
+			t.Errorf("%q: got %+v", mode, got)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package world
+
+import (
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Database is the file of a member's database, and what is done with it.
+type Database struct {
+	// Stuffed is true while the file is at its quota, and Holey while much of it is free.
+	Stuffed, Holey bool
+	// Copied is true while a snapshot of it is read, and Busy while it is being defragmented.
+	Copied, Busy bool
+	// Left is what the operator remembers of the last defragmentation: nothing, that it has left little free, or much.
+	Left left
+}
+
+type left int
+
+const (
+	unknown left = iota
+	little
+	much
+)
+
+// databases is what becomes of databases.
+var databases = map[Kind]transition{
+	defragmented: {
+		name:  "a member is defragmented",
+		ifPod: func(_ *World, p *Pod) bool { return p.Busy },
+		onPod: func(w *World, p *Pod) {
+			p.Busy = false
+			if !w.serverRuns(p) {
+				return
+			}
+			if p.Left = much; !w.Glued {
+				p.Stuffed, p.Holey, p.Left = false, false, little
+			}
+		},
+	},
+	snapshotRead: {
+		name:  "a snapshot is read to its end",
+		ifPod: func(_ *World, p *Pod) bool { return p.Copied },
+		onPod: func(_ *World, p *Pod) { p.Copied = false },
+	},
+	fragments: {
+		name:  "much of a database is free",
+		ifPod: func(w *World, p *Pod) bool { return !p.Holey && !p.Busy && w.serverRuns(p) },
+		onPod: func(_ *World, p *Pod) { p.Holey = true },
+	},
+	snapshotBegins: {
+		name:  "a snapshot of a member is read",
+		ifPod: func(w *World, p *Pod) bool { return !p.Copied && !p.Busy && w.serverRuns(p) },
+		onPod: func(_ *World, p *Pod) { p.Copied = true },
+	},
+	roomSticks: {
+		name:    "nothing that is done about databases has an effect",
+		ifWorld: func(w *World) bool { return !w.Glued },
+		onWorld: func(w *World) { w.Glued = true },
+	},
+}
+
+// DatabaseFaults are what Auto Pilot reacts to, and what it must not act in. PageFaults are those of them that cost clients nothing.
+var (
+	DatabaseFaults = []Kind{quotaReached, fragments, snapshotBegins, roomSticks}
+	PageFaults     = []Kind{fragments}
+)
+
+// fill has all members' files be at their quotas, by history and keys. Where nobody looks at them it matters to nobody.
+func (w *World) fill() {
+	w.Full = true
+	for i := range w.Pods {
+		if w.cfg.Autopilot.NoSpace != plan.ModeOff && w.serverRuns(&w.Pods[i]) {
+			w.Pods[i].Stuffed, w.History = true, true
+		}
+	}
+}
+
+// empty is what somebody does who makes room.
+func (w *World) empty() {
+	w.Full, w.History = false, false
+	for i := range w.Pods {
+		w.Pods[i].Stuffed = false
+	}
+}
+
+// forgetDatabases is what becomes of the operator's memory when it ends.
+func (w *World) forgetDatabases() {
+	for i := range w.Pods {
+		w.Pods[i].Left = unknown
+	}
+}
+
+// compact gives up history: its pages are free then.
+func (w *World) compact() bool {
+	for i := range w.Pods {
+		w.Pods[i].Holey = w.Pods[i].Holey || w.Pods[i].Stuffed && !w.Glued
+	}
+	w.History = false
+	return true
+}
+
+// disarm takes an alarm back.
+func (w *World) disarm(e plan.Disarm) bool {
+	if e.Kind == plan.AlarmCorrupt {
+		return w.disarmCorrupt(e)
+	}
+	w.Full = false
+	return true
+}
+
+// beginDefragment is refused while another one is under way: the operator has one request at a time.
+func (w *World) beginDefragment(e plan.Defragment) bool {
+	p := w.pod(e.Name)
+	if p == nil || p.UID != e.UID || !w.serverRuns(p) || w.running(func(p *Pod) bool { return p.Busy }) != nil {
+		return false
+	}
+	p.Busy = true
+	return true
+}
+
+// running is the first pod that is so and in which a voter runs, nil if none is.
+func (w *World) running(is func(*Pod) bool) *Pod {
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		if s, runs := w.server(p); is(p) && runs && s.member != nil && !s.member.Learner {
+			return p
+		}
+	}
+	return nil
+}
+
+// checkUpkeep is for what is done about databases: one at a time, none that is copied or leads, and no alarm taken back in vain.
+func (w *World) checkUpkeep(a plan.Action) {
+	switch act := a.(type) {
+	case plan.Disarm:
+		if p := w.running(func(p *Pod) bool { return p.Stuffed }); p != nil && act.Kind == plan.AlarmNoSpace {
+			w.violate("R: the alarm is disarmed while the file of %s is at its quota", p.Name)
+		}
+	case plan.Defragment:
+		if p := w.running(func(p *Pod) bool { return p.Busy }); p != nil {
+			w.violate("R: %s is defragmented while %s is", act.Name, p.Name)
+		}
+		if p := w.pod(act.Name); p != nil && p.Copied && w.serverRuns(p) {
+			w.violate("R: %s is defragmented while a snapshot of it is read", act.Name)
+		}
+		if g := w.Etcd.Group(w.Status.ID); g != nil && g.Leader == act.ID && g.Voters() > 1 && !w.pauses(a) {
+			w.violate("R: %s is defragmented while it leads", act.Name)
+		}
+	default:
+	}
+}
+
+// pauses reports whether a cluster of one or two pauses while a member of it is defragmented: it takes no writes anyway.
+func (w *World) pauses(a plan.Action) bool {
+	const few = 2
+	_, defragments := a.(plan.Defragment)
+	g := w.Etcd.Group(w.Status.ID)
+	return defragments && w.Full && g != nil && g.Voters() <= few
+}
+
+const (
+	mebi  = 1 << 20
+	quota = 1000 * mebi
+)
+
+// size is that of a file, and what of it is in use.
+func (p *Pod) size() (file, inUse int64) {
+	file, inUse = 300*mebi, 290*mebi
+	if p.Stuffed {
+		file, inUse = quota, quota-mebi
+	}
+	if p.Holey {
+		inUse = 90 * mebi
+	}
+	return file, inUse
+}
+
+// lookAtDatabases adds what is known of them, as far as the operator looks.
+func (w *World) lookAtDatabases(o *plan.Observed) {
+	if o.Cluster.Autopilot, o.MayDisturb = w.cfg.Autopilot, true; w.cfg.Autopilot == (plan.Autopilot{}) {
+		return
+	}
+	o.Etcd.PastRevision = 1
+	if o.Etcd.Contact != plan.ContactQuorum || !plan.DatabasesDue(*o) && !plan.EvictionsBlocked(*o) {
+		return
+	}
+	for _, seen := range o.Pods {
+		p := w.pod(seen.Name)
+		if p == nil || p.UID != seen.UID || !w.serverRuns(p) {
+			continue
+		}
+		d := plan.Database{Pod: p.Name, PodUID: p.UID, Known: true, Copied: p.Copied, Rests: true}
+		if p.Busy {
+			d.Defragmenting = base
+		}
+		if !w.History {
+			d.Compacted = o.Etcd.PastRevision
+		}
+		if p.Left != unknown {
+			d.Last = &plan.Defragmentation{At: base, Free: 10 * mebi}
+			if file, inUse := p.size(); p.Left == much {
+				d.Last.Free = file - inUse
+			}
+		}
+		o.Etcd.Databases = append(o.Etcd.Databases, d)
+	}
+}

@@ -1,0 +1,146 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Differing is what comparisons of the voters' data show. It is no more than what is said: it may change at any time, whatever the data is.
+type Differing struct {
+	// Odd is the ID of the member that differs from all others, 0 if none does. Twice is true once it did at two compactions. Split is true
+	// while every voter differs from every other.
+	Odd          uint64
+	Twice, Split bool
+	// Evidence are the UIDs of the volumes of members that were quarantined.
+	Evidence []string
+}
+
+// differing is what becomes known of the data.
+var differing = map[Kind]transition{
+	comparedAgain: {
+		name:    "the next compaction shows the same",
+		ifWorld: func(w *World) bool { return w.Odd != 0 && !w.Twice },
+		onWorld: func(w *World) { w.Twice = true },
+	},
+	dataDiffers: {
+		name: "a compaction shows that a member's data differs",
+		ifPod: func(w *World, p *Pod) bool {
+			s, runs := w.server(p)
+			return w.Odd == 0 && !w.Split && w.Status.ID != 0 && runs && s.member != nil && !s.member.Learner
+		},
+		onPod: func(w *World, p *Pod) { w.Odd, w.Twice = w.disk(p).MemberID, false },
+	},
+	dataSplits: {
+		name:    "a compaction shows that every member's data differs",
+		ifWorld: func(w *World) bool { return w.Status.ID != 0 && !w.Split },
+		onWorld: func(w *World) { w.Split = true },
+	},
+	dataAgrees: {
+		name:    "a compaction shows that the data is the same",
+		ifWorld: func(w *World) bool { return w.Odd != 0 || w.Split },
+		onWorld: func(w *World) { w.Odd, w.Twice, w.Split = 0, false, false },
+	},
+}
+
+// DifferingFaults are what comparisons show, and etcd's own alarm.
+var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}
+
+// compared is what the operator remembers of its comparisons.
+func (w *World) compared(e plan.Etcd) []plan.Comparison {
+	if w.Odd == 0 && !w.Split {
+		return nil
+	}
+	var same, now plan.Comparison
+	same.Revision, now.Revision = 1, 2
+	for i, m := range e.Members {
+		if m.Learner {
+			continue
+		}
+		hash := int64(0)
+		switch {
+		case w.Split:
+			hash = int64(i) + 1
+		case m.ID == w.Odd:
+			hash = 1
+		}
+		same.Hashes = append(same.Hashes, plan.MemberHash{Member: m.ID})
+		now.Hashes = append(now.Hashes, plan.MemberHash{Member: m.ID, Hash: hash})
+	}
+	if w.Twice {
+		same.Hashes = now.Hashes
+	}
+	return []plan.Comparison{same, now}
+}
+
+// corruption is the alarm that etcd raises when it finds out by itself.
+func (w *World) corruption(g *etcdtest.Group) plan.Alarm {
+	a := plan.Alarm{Kind: plan.AlarmCorrupt, Member: g.Leader}
+	if w.cfg.Autopilot.Diverged == plan.ModeOn {
+		a.Member = w.Odd
+	}
+	return a
+}
+
+// disarmCorrupt takes the alarm about a member's data back.
+func (w *World) disarmCorrupt(e plan.Disarm) bool {
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil || g.Leader == 0 {
+		return false
+	}
+	if g.Member(e.Member) != nil {
+		w.violate("S2: the alarm about %016x is disarmed while that is a member", e.Member)
+	}
+	if w.corruption(g) == e.Alarm {
+		w.Alarm = false
+	}
+	return true
+}
+
+// checkQuarantine is S2 for a member whose data differs: a majority of all voters agrees, and proves it wrong.
+func (w *World) checkQuarantine(act plan.Quarantine, o *plan.Observed) {
+	voters := 0
+	for _, m := range o.Etcd.Members {
+		if !m.Learner {
+			voters++
+		}
+	}
+	if act.Member != w.Odd || w.Split || voters < 3 || !w.Twice && !w.Alarm {
+		w.violate("S2: %s is quarantined, and no majority proves its data wrong", act.Name)
+	}
+}
+
+// keepEvidence notes whose volume is to be kept from now on.
+func (w *World) keepEvidence(a plan.Action) {
+	if act, ok := a.(plan.Quarantine); ok && act.VolumeUID != "" && !slices.Contains(w.Evidence, act.VolumeUID) {
+		w.Evidence = append(slices.Clip(w.Evidence), act.VolumeUID)
+	}
+}
+
+// checkEvidence is S2 for such a volume.
+func (w *World) checkEvidence(v *Volume) {
+	if slices.Contains(w.Evidence, v.UID) {
+		w.violate("S2: volume %s of a quarantined member is deleted", v.Name)
+	}
+}
+
+// differing is nothing where no data was ever compared.
+func (e *encoder) differing(d *Differing) {
+	if d.Odd != 0 || d.Split {
+		e.rare(markDiffering, 1+bits(d.Twice, d.Split))
+		e.id(d.Odd)
+	}
+	for _, uid := range d.Evidence {
+		e.rare(markEvidence, 1)
+		e.text(uid)
+	}
+}
+
+func (e *encoder) quarantined(q plan.Quarantined) {
+	if q.Member != 0 {
+		e.rare(markQuarantined, 1)
+		e.id(q.Member)
+		e.text(q.VolumeUID)
+	}
+}

@@ -1,0 +1,162 @@
+package stories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// resumesWithin is how long etcd may take no writes once there is history to give up.
+const resumesWithin = time.Minute
+
+// TestNoSpace overwrites keys until a small quota is reached, and leaves the rest to the operator: writes are taken again, and none that was
+// acknowledged is lost.
+func TestNoSpace(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"3.5.35", "3.6.16", "3.7.3"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, "nospace-"+strings.ReplaceAll(version, ".", "-"), smallQuota(version))
+			s.settled()
+			s.client()
+			s.overwrites(24) // history that is old enough by the time that it is needed
+			s.look("old")
+			time.Sleep(historyKept)
+			began := s.exhausts()
+			s.look("full")
+			s.writesAgain(began)
+			s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
+			s.healthy("there is room")
+			r, err := s.writer.Report(t.Context())
+			must(t, err)
+			t.Logf("a client saw: %s", r)
+			if r.Lost > 0 {
+				t.Errorf("%d acknowledged writes are lost", r.Lost)
+			}
+			s.toldOnce(v1beta2.ReasonAlarmDisarmed)
+		})
+	}
+}
+
+// TestNoSpaceLeft is where the operator must not act: keys that nobody has overwritten, and a member that does not answer.
+func TestNoSpaceLeft(t *testing.T) {
+	t.Parallel()
+	t.Run("live keys", func(t *testing.T) {
+		t.Parallel()
+		s := begin(t, "live-keys", smallQuota("3.7.3"))
+		s.settled()
+		s.fillQuota()
+		s.look("full")
+		time.Sleep(historyKept) // there is no history, and what there was is old enough by then
+		s.isHeld("noSpace", v1beta2.ReasonSpaceExhausted, "delete keys")
+		s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
+		s.unsaid(v1beta2.ReasonDefragmenting)
+	})
+	t.Run("a frozen voter", func(t *testing.T) {
+		t.Parallel()
+		s := begin(t, "frozen-voter", smallQuota("3.7.3"))
+		s.settled()
+		s.overwrites(24)
+		s.look("old")
+		time.Sleep(historyKept)
+		frozen := s.Namespace + "/" + s.Name + "-2/etcd"
+		thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
+		t.Cleanup(thaw)
+		must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
+		s.exhausts()
+		s.look("full")
+		s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
+		s.unsaid(v1beta2.ReasonDefragmenting)
+		began := time.Now()
+		thaw()
+		s.writesAgain(began)
+	})
+}
+
+// historyKept is how old history is that the operator may give up, and the time to the look that shows it.
+const historyKept = 5*time.Minute + 80*time.Second
+
+// smallQuota is a cluster whose databases are full soon.
+func smallQuota(version string) v1beta2.EtcdClusterSpec {
+	quota, spec := resource.MustParse("32Mi"), onVolumes(3)
+	spec.Version, spec.Etcd = version, &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
+	return spec
+}
+
+// overwrites writes so many MiB, under a few keys.
+func (s *story) overwrites(mebi int) {
+	s.t.Helper()
+	for i := range mebi {
+		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+			_, err := etcd.Put(ctx, fmt.Sprintf("over/%d", i%4), strings.Repeat("x", 1<<20))
+			return err
+		}))
+	}
+}
+
+// exhausts overwrites keys until etcd takes no writes, and returns since when it does not.
+func (s *story) exhausts() time.Time {
+	s.t.Helper()
+	const most = 100
+	full := false
+	for i := 0; i < most && !full; i++ {
+		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+			_, err := etcd.Put(ctx, fmt.Sprintf("over/%d", i%4), strings.Repeat("x", 1<<20))
+			if full = errors.Is(err, rpctypes.ErrNoSpace); full {
+				return nil
+			}
+			return err
+		}))
+	}
+	if !full {
+		s.t.Fatalf("there is room for %d MiB", most)
+	}
+	return time.Now()
+}
+
+// writesAgain waits until a write is taken.
+func (s *story) writesAgain(since time.Time) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "a write is taken", limit, func(ctx context.Context) (string, bool) {
+		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
+			_, err := etcd.Put(ctx, "after", "all")
+			return err
+		})
+		return fmt.Sprint(err), err == nil
+	}))
+	took := time.Since(since)
+	s.t.Logf("writes are taken after %.1f s", took.Seconds())
+	if took > resumesWithin {
+		s.t.Errorf("no writes were taken for %s", took)
+	}
+}
+
+// isHeld waits until something of Auto Pilot is held for that reason, with a message that says so.
+func (s *story) isHeld(feature, reason, says string) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), feature+" is held for "+reason, limit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		if object.Status.Autopilot == nil {
+			return "nothing is held", false
+		}
+		for _, h := range object.Status.Autopilot.Held {
+			if h.Feature == feature && h.Reason == reason && strings.Contains(h.Message, says) {
+				return "", true
+			}
+		}
+		return inJSON(object.Status.Autopilot), false
+	}))
+}

@@ -1,0 +1,168 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// TestRecovery loses a majority of the volumes for good. Once the plan is confirmed, or after the deadline where the spec says so, the
+// cluster goes on with all that was acknowledged, and the survivor's volume is kept.
+func TestRecovery(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		size      int32
+		automatic bool
+	}{
+		{"two-of-three", 3, false},
+		{"three-of-five", 5, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := onVolumes(c.size)
+			if c.automatic {
+				spec.Recovery = &v1beta2.RecoverySpec{QuorumLoss: v1beta2.QuorumLossAutomatic, Deadline: &metav1.Duration{Duration: time.Minute}}
+			}
+			s := begin(t, c.name, spec)
+			s.settled()
+			s.puts("key", 100)
+			lost := s.losesMajority()
+			p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
+			survivor := s.claim(p.Survivor).UID
+			if !c.automatic {
+				s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
+				s.confirms(p.Hash)
+			}
+			s.restored(s.Name + "-recover-" + p.Hash)
+			s.healthy("recovered")
+			s.has("key", 100)
+			if kept := s.claim(p.Survivor); kept.UID != survivor || !kept.DeletionTimestamp.IsZero() {
+				t.Errorf("the survivor's volume is %s and was %s", kept.UID, survivor)
+			}
+		})
+	}
+}
+
+// TestRecoveryUnwanted freezes two of three members: the operator shows a plan, and never carries it out by itself. They come back once a
+// user has confirmed it, and nothing is replaced.
+func TestRecoveryUnwanted(t *testing.T) {
+	t.Parallel()
+	spec := onVolumes(3)
+	spec.Recovery = &v1beta2.RecoverySpec{QuorumLoss: v1beta2.QuorumLossAutomatic, Deadline: &metav1.Duration{Duration: time.Minute}}
+	s := begin(t, "silent", spec)
+	s.settled()
+	s.puts("key", 100)
+	object, err := s.Cluster.Get(t.Context())
+	must(t, err)
+	before, frozen := object.Status.ClusterID, object.Status.Members.Ready[:2]
+	for _, name := range frozen {
+		must(t, nodes.Faults().FreezeContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
+	}
+	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Silent, frozen) })
+	s.never("an EtcdRestore for silence", 90*time.Second, s.recovers)
+	s.confirms(p.Hash)
+	must(t, harness.Await(t.Context(), "the EtcdRestore of the plan", limit, func(ctx context.Context) (string, bool) {
+		return "there is none", s.recovers(ctx)
+	}))
+	for _, name := range frozen {
+		must(t, nodes.Faults().ThawContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
+	}
+	void := &v1beta2.EtcdRestore{}
+	s.saysWhy(s.Name+"-recover-"+p.Hash, void, func() []metav1.Condition { return void.Status.Conditions },
+		v1beta2.ConditionRestored, v1beta2.ReasonRecoveryVoid)
+	s.healthy("thawed")
+	s.has("key", 100)
+	object, err = s.Cluster.Get(t.Context())
+	must(t, err)
+	if object.Status.ClusterID != before || object.Status.Recovery != nil {
+		t.Errorf("the cluster is %s, was %s, and shows %+v", object.Status.ClusterID, before, object.Status.Recovery)
+	}
+}
+
+// losesMajority deletes the pods and volumes of as many members as cost the quorum, all at once: while the cluster is paused.
+func (s *story) losesMajority() []string {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	names := slices.Clone(object.Status.Members.Ready)
+	slices.SortFunc(names, plan.CompareNames)
+	lost := names[:len(names)/2+1]
+	pause := func(paused bool) {
+		must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = paused }))
+	}
+	pause(true)
+	for _, name := range lost {
+		must(s.t, env.Delete(s.t.Context(), s.claim(name)))
+		must(s.t, s.KillPod(s.t.Context(), name))
+	}
+	for _, name := range lost {
+		key := client.ObjectKey{Namespace: s.Namespace, Name: name}
+		must(s.t, harness.Await(s.t.Context(), "volume "+name+" is gone", limit, func(ctx context.Context) (string, bool) {
+			err := s.Client.Get(ctx, key, &corev1.PersistentVolumeClaim{})
+			return fmt.Sprint(err), client.IgnoreNotFound(err) == nil && err != nil
+		}))
+	}
+	pause(false)
+	return lost
+}
+
+// planned waits for a plan.
+func (s *story) planned(fits func(*v1beta2.RecoveryPlan) bool) *v1beta2.RecoveryPlan {
+	s.t.Helper()
+	var p *v1beta2.RecoveryPlan
+	must(s.t, harness.Await(s.t.Context(), "the plan of a recovery", limit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil || object.Status.Recovery == nil || object.Status.Recovery.Plan == nil {
+			return fmt.Sprintf("there is none: %v", err), false
+		}
+		p = object.Status.Recovery.Plan
+		return fmt.Sprintf("it is %+v", p), fits(p)
+	}))
+	return p
+}
+
+// confirms confirms a plan.
+func (s *story) confirms(hash string) {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	patch := client.MergeFrom(object.DeepCopy())
+	if object.Annotations == nil {
+		object.Annotations = map[string]string{}
+	}
+	object.Annotations[v1beta2.AnnotationRecover] = hash
+	must(s.t, s.Client.Patch(s.t.Context(), object, patch))
+}
+
+// recovers reports whether there is an EtcdRestore of a survivor.
+func (s *story) recovers(ctx context.Context) bool {
+	list := &v1beta2.EtcdRestoreList{}
+	err := s.Client.List(ctx, list, client.InNamespace(s.Namespace))
+	return err == nil && slices.ContainsFunc(list.Items, func(r v1beta2.EtcdRestore) bool { return r.Spec.Member != nil })
+}
+
+// never wants something not to be so at any moment of that time.
+func (s *story) never(what string, within time.Duration, holds func(context.Context) bool) {
+	s.t.Helper()
+	for ctx, tick, end := s.t.Context(), time.NewTicker(time.Second), time.After(within); ; {
+		if holds(ctx) {
+			s.t.Fatal(what)
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			tick.Stop()
+			return
+		}
+	}
+}
