@@ -70,7 +70,7 @@ type NoSpaceAutopilot struct {
 	Compaction Compaction `json:"compaction,omitempty"`
 }
 
-// MaintenanceWindow is when the operator may do what costs clients a moment and can wait.
+// MaintenanceWindow is when Auto Pilot may do what costs clients a moment and can wait.
 type MaintenanceWindow struct {
 	// schedule is when the window opens, in the five fields of cron, or a word such as @daily.
 	// +kubebuilder:validation:MaxLength=256
@@ -101,7 +101,8 @@ type AutopilotStatus struct {
 	// if that is On.
 	// +optional
 	OperatorMode AutopilotMode `json:"operatorMode,omitempty"`
-	// held is what is due and not done, because it is not safe now or the mode is Advise.
+	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
+	// turn among several clusters.
 	// +listType=map
 	// +listMapKey=feature
 	// +optional
@@ -119,7 +120,7 @@ type HeldAct struct {
 	// message says what is due, and what has to be so before it is done.
 	// +required
 	Message string `json:"message"`
-	// since is when it was held first.
+	// since is when it was held first for this reason: another reason begins anew.
 	// +required
 	Since metav1.Time `json:"since"`
 }

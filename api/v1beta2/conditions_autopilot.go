@@ -28,7 +28,8 @@ const (
 	//
 	// Nothing. Held, it waits until there is history that is old enough to be given up.
 	ReasonMakingRoom = "MakingRoom"
-	// ReasonSpaceExhausted means that a member's database has reached its quota, and that nothing the operator may give up makes room.
+	// ReasonSpaceExhausted means that a member's database has reached its quota, and that nothing the operator may give up makes room; or that it
+	// has made room six times within an hour, and that this is used up again.
 	//
 	// Delete keys, or raise spec.etcd.quotaBackendBytes. The operator compacts and defragments by itself, and disarms the alarm once there
 	// is room.

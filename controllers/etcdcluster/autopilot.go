@@ -19,9 +19,9 @@ func (r *Reconciler) observeAutopilot(p *pass) {
 }
 
 // takeTurn counts the cluster as disturbed if Auto Pilot is about to act on it. It returns false if others have come first since it was
-// observed that this may be done.
+// observed that this may be done. Room is made without a turn, and takes none from others: whoever fills databases would keep them waiting.
 func (r *Reconciler) takeTurn(p *pass) bool {
-	if p.assessment.Feature == "" || !plan.Mutates(p.action) || !p.observed.MayDisturb {
+	if p.assessment.Feature == "" || p.assessment.Feature == plan.FeatureNoSpace || !plan.Mutates(p.action) || !p.observed.MayDisturb {
 		return true
 	}
 	return r.brake.take(client.ObjectKeyFromObject(p.cluster), r.Clock.Now())

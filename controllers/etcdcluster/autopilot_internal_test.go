@@ -93,6 +93,7 @@ func TestLateTurn(t *testing.T) {
 		t.Error("a sixth cluster is disturbed")
 	}
 	for title, other := range map[string]func(*pass){
+		"room is made":                  func(p *pass) { p.assessment.Feature = "noSpace" },
 		"nobody of Auto Pilot's acts":   func(p *pass) { p.assessment.Feature = "" },
 		"it disturbs nobody":            func(p *pass) { p.observed.MayDisturb = false },
 		"it waits for what comes first": func(p *pass) { p.action = plan.Wait{} },
@@ -101,6 +102,22 @@ func TestLateTurn(t *testing.T) {
 		if other(&q); !r.takeTurn(&q) {
 			t.Errorf("%s, and it is held up", title)
 		}
+	}
+}
+
+// TestRoomTakesNoTurn has clusters in which room is made keep no others from their turn.
+func TestRoomTakesNoTurn(t *testing.T) {
+	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(begun)}
+	for i := range maxDisturbed {
+		name := named(i)
+		p := &pass{cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, action: plan.Compact{Revision: 9}}
+		p.assessment.Feature = "noSpace"
+		if r.observeAutopilot(p); !r.takeTurn(p) {
+			t.Errorf("%s has no turn", name)
+		}
+	}
+	if !r.brake.may(named(9), begun) {
+		t.Error("they have taken all turns")
 	}
 }
 

@@ -32,6 +32,7 @@ func (r *Reconciler) observeDatabases(ctx context.Context, p *pass) error {
 	if p.observed.Etcd.Contact == plan.ContactQuorum {
 		p.observed.Etcd.PastRevision = r.Etcd.PastRevision(key.String(), p.observed.Etcd.Revision, p.observed.Now)
 	}
+	p.observed.Etcd.RoomMade = r.Etcd.RoomMade(key.String(), p.observed.Now)
 	due := plan.DatabasesDue(p.observed)
 	r.Etcd.Databases(ctx, key.String(), &p.observed.Etcd, endpoints(p.observed), due, plan.EvictionsBlocked(p.observed))
 	if !due {
@@ -74,6 +75,17 @@ func (r *Reconciler) defragment(ctx context.Context, p *pass, e plan.Defragment)
 		}
 	}
 	return reconcile.ErrStale
+}
+
+// disarm takes back an alarm, and remembers that there is room again.
+func (r *Reconciler) disarm(ctx context.Context, p *pass, e plan.Disarm) error {
+	if err := p.session.Disarm(ctx, e.Alarm); err != nil {
+		return err
+	}
+	if e.Kind == plan.AlarmNoSpace {
+		r.Etcd.NoteRoom(client.ObjectKeyFromObject(p.cluster).String(), r.Clock.Now())
+	}
+	return nil
 }
 
 // recordDefragmented tells of the defragmentations that are over.

@@ -122,7 +122,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	case plan.Compact:
 		return p.session.Compact(ctx, e.Revision)
 	case plan.Disarm:
-		return p.session.Disarm(ctx, e.Alarm)
+		return r.disarm(ctx, p, e)
 	case plan.Defragment:
 		return r.defragment(ctx, p, e)
 	}

@@ -54,7 +54,7 @@ func (p *pass) exported() metrics.Cluster {
 	}
 	seen.NoSpace, seen.Corrupt = alarmed(p.assessment, plan.AlarmNoSpace), alarmed(p.assessment, plan.AlarmCorrupt)
 	for _, h := range heldIn(&c.Status) {
-		waits := h.Reason == v1beta2.ReasonWaitingForWindow || h.Reason == v1beta2.ReasonWaitingForBrake
+		waits := h.Reason == v1beta2.ReasonWaitingForWindow && o.Cluster.Autopilot.Window.Set || h.Reason == v1beta2.ReasonWaitingForBrake
 		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: waits})
 	}
 	if p.certified != nil {

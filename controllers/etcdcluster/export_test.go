@@ -83,3 +83,24 @@ func TestExportedCluster(t *testing.T) {
 		t.Errorf("databases: %v", got.Databases)
 	}
 }
+
+// TestHeldThatWaits tells what waits for the time to do it from what nobody has given any time.
+func TestHeldThatWaits(t *testing.T) {
+	for title, c := range map[string]struct {
+		reason string
+		window bool
+		want   bool
+	}{
+		"a window":   {v1beta2.ReasonWaitingForWindow, true, true},
+		"no window":  {v1beta2.ReasonWaitingForWindow, false, false},
+		"its turn":   {v1beta2.ReasonWaitingForBrake, false, true},
+		"not safely": {v1beta2.ReasonDefragmentationHeld, true, false},
+	} {
+		p := watched(0)
+		p.cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: "defragment", Reason: c.reason}}}
+		p.observed.Cluster.Autopilot.Window.Set = c.window
+		if got := p.exported().Held[0].Waits; got != c.want {
+			t.Errorf("%s: %t", title, got)
+		}
+	}
+}

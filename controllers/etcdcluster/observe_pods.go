@@ -33,6 +33,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		InService:    pod.Labels[resources.LabelServing] == "true",
 		Restores:     pod.Annotations[resources.AnnotationRestore] != "",
 		Legacy:       resources.LegacyPod(pod),
+		StorageLimit: storageLimit(pod),
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
 		seen.PermittedAt = seen.Created // it was created with the permit
@@ -53,6 +54,15 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		}
 	}
 	return seen
+}
+
+// storageLimit is how much of its node's disk a pod may use: the kubelet compares the sum of what its containers are limited to with what is on
+// its emptyDirs and in its logs.
+func storageLimit(pod *corev1.Pod) (bytes int64) {
+	for _, c := range pod.Spec.Containers {
+		bytes += c.Resources.Limits.StorageEphemeral().Value()
+	}
+	return bytes
 }
 
 // containerOf is the status of the etcd container, empty before there is one.

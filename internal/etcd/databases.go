@@ -2,7 +2,9 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -30,26 +32,36 @@ const (
 	// restApart is how far apart two looks at what is in use have to be to be compared, and restLooks how many in a row find it not less: etcd
 	// compacts in batches, with pauses of 10 ms or less (compact in its package mvcc).
 	restApart, restLooks = time.Second, 2
-	// clearLooks is how many looks a cluster is given to tell whether another process has begun to defragment a member of it.
-	clearLooks = 3
+	// clearLooks is how many looks, so far apart, a cluster is given to tell whether another process has begun to defragment a member of it.
+	clearLooks, clearApart = 3, 15 * time.Second
+	// busyApart is after how long without a look a member that was seen to be defragmented is none any more.
+	busyApart = 5 * time.Minute
+	// exact is up to which number metrics, which are floating-point numbers, count.
+	exact = 1 << 53
 )
 
 // upkeep is what is remembered of the databases of one cluster. It is evidence, not state: an operator that starts anew collects it anew.
 type upkeep struct {
 	// past are revisions of the cluster; see notePast.
 	past []pastRevision
-	// rests is what was in use, and last how the last defragmentation has ended, by pod UID. since is when another's was seen first.
+	// rests is what was in use, and last how the last defragmentation has ended, by pod UID. busy is who was seen to be defragmented.
 	rests map[string]rest
 	last  map[string]plan.Defragmentation
-	since map[string]time.Time
-	// rate is the lowest that was measured, in bytes a second.
+	busy  map[string]busy
+	// rate is the one that was measured last, in bytes a second.
 	rate int64
 	// job is the defragmentation that this process has begun, nil if it is over, and told what has become of the earlier ones.
 	job  *job
 	told []Defragmented
-	// looked counts the looks for what other processes have begun: clearLooks once there is none.
-	looked int
+	// looked counts the looks for what other processes have begun: clearLooks once there is none. lookedAt is when the last one was counted.
+	looked   int
+	lookedAt time.Time
+	// rooms are when the alarm NOSPACE was disarmed within the last hour.
+	rooms []time.Time
 }
+
+// busy is since when a member was seen to be defragmented, and when it was looked at last.
+type busy struct{ since, looked time.Time }
 
 // rest is how often in a row nothing more was removed, and no less in use, than before. Counted is how many revisions were removed when the
 // member was defragmented last, or looked at first.
@@ -64,6 +76,9 @@ type rest struct {
 func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, endpoints []Endpoint, due, blocked bool) {
 	p.mu.Lock()
 	u := p.upkeeps[cluster]
+	if u != nil && !blocked {
+		u.looked, u.lookedAt = 0, time.Time{} // another process may begin anything before they are blocked again
+	}
 	ask := due || blocked && (u == nil || u.looked < clearLooks)
 	busy := u != nil && u.job != nil
 	p.mu.Unlock()
@@ -76,7 +91,7 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 	for i, e := range asked {
 		found[i].Pod, found[i].PodUID = e.Pod, e.PodUID
 		if ask && e.Metrics != "" {
-			wg.Go(func() { readDatabase(ctx, e, &found[i]) })
+			wg.Go(func() { readDatabase(ctx, e, seen.Revision, &found[i]) })
 		}
 	}
 	wg.Wait()
@@ -86,7 +101,7 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 	for i := range found {
 		u.note(&found[i], seen.Answers, time.Now())
 	}
-	u.clears(ask, found)
+	u.clears(ask && blocked, found, time.Now())
 	seen.Databases, seen.DefragmentRate = found, u.rate
 }
 
@@ -94,25 +109,31 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 func (p *Pool) upkeepOf(cluster string) *upkeep {
 	u := p.upkeeps[cluster]
 	if u == nil {
-		u = &upkeep{rests: map[string]rest{}, last: map[string]plan.Defragmentation{}, since: map[string]time.Time{}}
+		u = &upkeep{rests: map[string]rest{}, last: map[string]plan.Defragmentation{}, busy: map[string]busy{}}
 		p.upkeeps[cluster] = u
 	}
 	return u
 }
 
-// readDatabase is what a member's metrics tell of its database. They are served while it is being defragmented, too.
-func readDatabase(ctx context.Context, e Endpoint, into *plan.Database) {
+// readDatabase is what a member's metrics tell of its database. They are served while it is being defragmented, too. What no etcd tells in a
+// cluster of that revision, 0 if it is unknown, is not believed: whatever answers at a member's address may serve any numbers.
+func readDatabase(ctx context.Context, e Endpoint, revision int64, into *plan.Database) {
 	families, err := metricsOf(ctx, e.Metrics)
 	if err != nil || len(families[defragmentFamily].GetMetric()) == 0 || len(families[compactFamily].GetMetric()) == 0 {
 		return
 	}
-	into.Known = true
-	if gauge(families[defragmentFamily]) > 0 {
-		into.Defragmenting = time.Now()
-	}
-	into.Compacted = int64(gauge(families[compactFamily]))
+	defragmenting, compacted, removed := gauge(families[defragmentFamily]), gauge(families[compactFamily]), 0.0
 	for _, m := range families[removedFamily].GetMetric() {
-		into.Removed = int64(m.GetCounter().GetValue())
+		removed = m.GetCounter().GetValue()
+	}
+	latest := float64(cmp.Or(revision, exact))
+	const never = -1 // is what is compacted before anything is
+	if math.IsNaN(defragmenting) || !(compacted >= never && compacted <= latest) || !(removed >= 0 && removed <= exact) {
+		return
+	}
+	into.Known, into.Compacted, into.Removed = true, int64(max(compacted, 0)), int64(removed)
+	if defragmenting > 0 {
+		into.Defragmenting = time.Now()
 	}
 	into.Copied = gauge(families[sendFamily]) > 0 || snapshots(families[startedFamily]) > snapshots(families[handledFamily])
 }
@@ -140,13 +161,7 @@ func (u *upkeep) note(d *plan.Database, answers []plan.Answer, now time.Time) {
 	if u.job != nil && u.job.endpoint.PodUID == d.PodUID {
 		d.Defragmenting = u.job.begun
 	}
-	if d.Defragmenting.IsZero() {
-		delete(u.since, d.PodUID)
-	} else if first, known := u.since[d.PodUID]; known {
-		d.Defragmenting = first
-	} else {
-		u.since[d.PodUID] = d.Defragmenting
-	}
+	u.noteBusy(d, now)
 	if last, ok := u.last[d.PodUID]; ok {
 		d.Last = &last
 	}
@@ -157,6 +172,22 @@ func (u *upkeep) note(d *plan.Database, answers []plan.Answer, now time.Time) {
 	}
 	r := u.rests[d.PodUID].next(answers[i].DBSizeInUse, d.Removed, now)
 	u.rests[d.PodUID], d.Removed, d.Rests = r, r.removed-r.counted, r.looks >= restLooks
+}
+
+// noteBusy dates a defragmentation from when it was seen first. One that was seen goes on until the member's metrics tell that it does not: a
+// look that finds none tells nothing.
+func (u *upkeep) noteBusy(d *plan.Database, now time.Time) {
+	seen, was := u.busy[d.PodUID]
+	was = was && now.Sub(seen.looked) < busyApart
+	switch {
+	case d.Defragmenting.IsZero() && (d.Known || !was):
+		delete(u.busy, d.PodUID)
+		return
+	case !was:
+		seen.since = d.Defragmenting
+	}
+	seen.looked, d.Defragmenting = now, seen.since
+	u.busy[d.PodUID] = seen
 }
 
 // next is the state after a look. One that was defragmented has no state but what it has counted; a server that starts anew counts anew.
@@ -175,12 +206,12 @@ func (r rest) next(inUse, removed int64, now time.Time) rest {
 	return fresh
 }
 
-// clears counts looks until one has shown that no member is being defragmented.
-func (u *upkeep) clears(asked bool, found []plan.Database) {
+// clears counts looks until one has shown that no member is being defragmented. One that has not reached all members counts only if it is not
+// the next moment.
+func (u *upkeep) clears(asked bool, found []plan.Database, now time.Time) {
 	if !asked || u.looked >= clearLooks {
 		return
 	}
-	u.looked++
 	known := !slices.ContainsFunc(found, func(d plan.Database) bool { return !d.Known })
 	busy := slices.ContainsFunc(found, func(d plan.Database) bool { return !d.Defragmenting.IsZero() })
 	switch {
@@ -188,5 +219,7 @@ func (u *upkeep) clears(asked bool, found []plan.Database) {
 		u.looked = 0
 	case known:
 		u.looked = clearLooks
+	case now.Sub(u.lookedAt) >= clearApart:
+		u.looked, u.lookedAt = u.looked+1, now
 	}
 }

@@ -106,7 +106,7 @@ func TestDefragmentBesidePasses(t *testing.T) {
 		t.Errorf("it is told of: %+v", d)
 	}
 	seen := database(t, pool, true, false, m)
-	if d := seen.Databases[0]; !d.Defragmenting.IsZero() || d.Removed != 0 || d.Last == nil || d.Last.Failed || d.Last.Free > 1<<20 || seen.DefragmentRate <= 0 {
+	if d := seen.Databases[0]; !d.Defragmenting.IsZero() || d.Removed != 0 || d.Last == nil || d.Last.Failed || d.Last.Free > 1<<20 || d.Last.Vain != 0 || seen.DefragmentRate != 0 {
 		t.Errorf("afterwards: %+v, %d bytes a second", d, seen.DefragmentRate)
 	}
 	eventually(t, "seen to be over by another process", func() bool {
@@ -164,7 +164,18 @@ func TestPastRevision(t *testing.T) {
 			t.Errorf("%d: after %s it was %d, want %d", i, c.after, got, c.want)
 		}
 	}
+	for i, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {time.Second, 1}, {10 * time.Minute, 2}, {59 * time.Minute, 3}, {61 * time.Minute, 3}, {3 * time.Hour, 1}} {
+		if pool.NoteRoom("ns/c", start.Add(c.after)); pool.RoomMade("ns/c", start.Add(c.after)) != c.want {
+			t.Errorf("%d: after %s room was made %d times, want %d", i, c.after, pool.RoomMade("ns/c", start.Add(c.after)), c.want)
+		}
+	}
 	pool.Forget("ns/c")
+	if n := pool.RoomMade("ns/c", start.Add(3*time.Hour)); n != 0 {
+		t.Errorf("of another cluster room was made %d times", n)
+	}
 	if got := pool.PastRevision("ns/c", 9, start.Add(time.Hour)); got != 0 {
 		t.Errorf("of another cluster: %d", got)
 	}

@@ -107,13 +107,37 @@ func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclien
 	}
 	if u.job = nil; err != nil {
 		u.looked = 0 // the member may be at it all the same
+	} else {
+		delete(u.busy, e.PodUID)
 	}
 	delete(u.rests, e.PodUID)
-	u.last[e.PodUID] = plan.Defragmentation{At: time.Now(), Free: after.file - after.inUse, Failed: err != nil}
-	if rate := int64(float64(before.inUse) / took.Seconds()); err == nil && rate > 0 && (u.rate == 0 || rate < u.rate) {
-		u.rate = rate
+	last := plan.Defragmentation{At: time.Now(), Free: after.file - after.inUse, Failed: err != nil}
+	if err == nil {
+		last.Vain = vain(u.last[e.PodUID].Vain, before, after)
+		u.rate = rateOf(u.rate, before, took)
 	}
+	u.last[e.PodUID] = last
 	u.told = append(u.told, Defragmented{Pod: e.Pod, Took: took, Freed: before.file - after.file, Err: err})
+}
+
+// vain is how many defragmentations in a row have made the file less than a tenth smaller, after so many had.
+func vain(had int, before, after size) int {
+	const tenth = 10
+	if before.file-after.file < before.file/tenth {
+		return had + 1
+	}
+	return 0
+}
+
+// measurable is from how many bytes in use on a defragmentation tells how fast the disk is, and not how long it takes to begin one.
+const measurable = 64 << 20
+
+// rateOf is how many bytes a second a member has written anew, and what was known before if that does not tell.
+func rateOf(known int64, before size, took time.Duration) int64 {
+	if rate := int64(float64(before.inUse) / took.Seconds()); before.inUse >= measurable && rate > 0 {
+		return rate
+	}
+	return known
 }
 
 // Told returns the defragmentations of a cluster that have ended since it was last asked.

@@ -40,3 +40,28 @@ func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64
 	u.past = slices.Delete(u.past, 0, old-1)
 	return u.past[0].revision
 }
+
+const (
+	// roomsKept is how long it is remembered that room was made, and roomsApart how far apart alarms that are disarmed are two times: each
+	// member has its own.
+	roomsKept, roomsApart = time.Hour, time.Minute
+)
+
+// NoteRoom remembers that the alarm NOSPACE of a cluster was disarmed.
+func (p *Pool) NoteRoom(cluster string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeepOf(cluster)
+	if n := len(u.rooms); n == 0 || now.Sub(u.rooms[n-1]) >= roomsApart {
+		u.rooms = append(u.rooms, now)
+	}
+}
+
+// RoomMade is how often the alarm NOSPACE of a cluster was disarmed within the last hour, by this process.
+func (p *Pool) RoomMade(cluster string, now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeepOf(cluster)
+	u.rooms = slices.DeleteFunc(u.rooms, func(at time.Time) bool { return now.Sub(at) >= roomsKept })
+	return len(u.rooms)
+}

@@ -34,6 +34,8 @@ type Defragmentation struct {
 	// Free is how many bytes of the file it has left free; of one that Failed, how many there were before it.
 	Free   int64
 	Failed bool `json:",omitempty"`
+	// Vain is how many in a row, up to this one, have made the file less than a tenth smaller.
+	Vain int `json:",omitempty"`
 }
 
 const (

@@ -156,6 +156,8 @@ type Pod struct {
 	LeftService time.Time
 	// Persistent is true if the pod's data is on the claim of its name, false if it is on an emptyDir.
 	Persistent bool
+	// StorageLimit is how many bytes of its node's disk the pod may use, 0 if that is not limited: the kubelet evicts one that uses more.
+	StorageLimit int64 `json:",omitempty"`
 	// Version is the etcd version of the image that the pod is to run, whatever its server reports.
 	Version string
 	// Restarting is true after a change of the image until the kubelet has stopped the previous container: a server that answers

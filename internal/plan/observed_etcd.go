@@ -36,11 +36,13 @@ type Etcd struct {
 	// Databases are what is known of the members' databases: see Database.
 	Databases []Database `json:",omitempty"`
 	// PastRevision is the latest revision known that the cluster had reached five minutes ago, 0 if none is. DefragmentRate is how many bytes
-	// in use the slowest of the members that were defragmented has written anew in a second, 0 if none was.
+	// in use the last member that was defragmented has written anew in a second, 0 if none was with enough of them to tell.
 	PastRevision, DefragmentRate int64 `json:",omitempty"`
 	// Compared are the last comparisons of the voters' data, two at most and at different compactions, the earlier one first. None means
 	// that nothing is known. They are of the voters at that time.
 	Compared []Comparison `json:",omitempty"`
+	// RoomMade is how often within the last hour this process has disarmed the alarm NOSPACE.
+	RoomMade int `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
 	ClusterID uint64 `json:",string"`
 	// Revision is the highest revision that a majority of the voters has reached in linearizable reads, and RevisionCeiling the

@@ -31,10 +31,13 @@ const (
 	// tidyEvery is how long a member is left alone after it was defragmented without need: what is free in its file may be what its load
 	// frees and uses again every few minutes.
 	tidyEvery = 24 * time.Hour
-	// compactedApart is how long a member is left alone after it was defragmented, although compactions go on.
-	compactedApart = time.Minute
+	// compactedApart is how long a member is left alone after it was defragmented, although compactions go on. It doubles with each
+	// defragmentation in a row that was in vain, up to maxApart.
+	compactedApart, maxApart = time.Minute, time.Hour
 	// retryAfter is how long a member is left alone after its defragmentation has failed.
 	retryAfter = 10 * time.Minute
+	// maxRooms is how often within an hour room is made in a cluster: whoever uses it up that fast needs another cure.
+	maxRooms = 6
 )
 
 // room is what makes room again where a database has reached its quota: defragmenting members whose files have free pages, giving up
@@ -45,20 +48,42 @@ func (v *view) room() Upkeep {
 	if len(full) == 0 || v.Cluster.Autopilot.NoSpace == ModeOff {
 		return Upkeep{}
 	}
+	if len(v.alarmed(AlarmCorrupt)) > 0 { // etcd 3.5 serves keys of members that differ once NOSPACE is disarmed
+		return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, noWrites+", and nothing is done about that while the members' data "+
+			"differs (alarm CORRUPT)")
+	}
 	if v.Defragmented.ID != 0 {
 		return Upkeep{Soon: true}
 	}
 	crowded, known := v.crowded()
 	switch {
 	case !known:
-		return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, "etcd takes no writes (alarm NOSPACE), and there is room to be made: "+
+		return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, noWrites+", and there is room to be made: "+
 			"that waits until all voters are healthy and their quotas are known")
+	case v.Etcd.RoomMade >= maxRooms:
+		return v.held(FeatureNoSpace, v1beta2.ReasonSpaceExhausted, fmt.Sprintf("%s, and room was made %d times within an hour and is used up "+
+			"again: find the client that writes so much, or raise spec.etcd.quotaBackendBytes", noWrites, maxRooms))
 	case len(crowded) == 0:
 		return v.ifOn(FeatureNoSpace, v.Cluster.Autopilot.NoSpace, Upkeep{Step: Disarm{Alarm{AlarmNoSpace, full[0]}, v.namesOf(full[:1])}})
 	}
+	return v.roomIn(crowded)
+}
+
+// noWrites begins what is said of a cluster in which a database has reached its quota.
+const noWrites = "etcd takes no writes (alarm NOSPACE)"
+
+// roomIn makes room in the files of members. History is given up only where no file has pages that a defragmentation gives back: one that has
+// failed is waited for.
+func (v *view) roomIn(crowded []Member) Upkeep {
 	for _, m := range crowded {
 		if v.worthwhile(m) || v.compactedLately(m) {
 			return v.defragmentFor(FeatureNoSpace, v.Cluster.Autopilot.NoSpace, v1beta2.ReasonMakingRoom, m)
+		}
+	}
+	for _, m := range crowded {
+		if v.failedLately(m) {
+			return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, fmt.Sprintf("%s, and defragmenting %s has failed: the event says "+
+				"why; it is tried again after %d minutes", noWrites, m.Name, int(retryAfter.Minutes())))
 		}
 	}
 	return v.compaction(crowded)
@@ -69,9 +94,9 @@ func (v *view) compaction(crowded []Member) Upkeep {
 	allowed := v.Cluster.Autopilot.Compact
 	compacted, known := v.compacted()
 	switch {
-	case allowed && !known:
-		return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, "etcd takes no writes (alarm NOSPACE): the history of keys is "+
-			"compacted once the members' metrics can be read, which tell what was compacted before")
+	case !known || slices.ContainsFunc(crowded, func(m Member) bool { return !v.database(m).Known }):
+		return v.held(FeatureNoSpace, v1beta2.ReasonDefragmentationHeld, noWrites+", and nothing is done before the metrics of all members can "+
+			"be read, which tell what was compacted")
 	case allowed && v.Etcd.PastRevision > compacted:
 		if why := v.againstDefragmenting(crowded[0]); why != "" {
 			return v.heldBy(FeatureNoSpace, crowded[0], why)
@@ -80,10 +105,10 @@ func (v *view) compaction(crowded []Member) Upkeep {
 	case slices.ContainsFunc(crowded, func(m Member) bool { return !v.database(m).Rests }):
 		return Upkeep{Soon: true}
 	case allowed && v.Etcd.Revision > cmp.Or(v.Etcd.PastRevision, compacted):
-		return v.held(FeatureNoSpace, v1beta2.ReasonMakingRoom, "etcd takes no writes (alarm NOSPACE), and nothing but the history of the last "+
+		return v.held(FeatureNoSpace, v1beta2.ReasonMakingRoom, noWrites+", and nothing but the history of the last "+
 			"five minutes could be given up: it is once it is older than that; until then, deleting keys does not make room")
 	}
-	message := "etcd takes no writes (alarm NOSPACE), and what is in use fills the quota: delete keys, or raise spec.etcd.quotaBackendBytes"
+	message := noWrites + ", and what is in use fills the quota: delete keys, or raise spec.etcd.quotaBackendBytes"
 	if !allowed {
 		message += ", or let spec.autopilot.noSpace.compaction be Allowed, which gives up the history of keys"
 	}
@@ -103,11 +128,11 @@ func (v *view) tidying() Upkeep {
 	}
 	m := due[0]
 	switch {
-	case window.Set && !window.Open:
+	case window.Set && (!window.Open || v.Now.Add(v.pause(m)).After(window.Ends)):
 		return v.held(FeatureDefragment, v1beta2.ReasonWaitingForWindow, v.freed(due)+": that waits for the maintenance window")
 	case !window.Set && v.pause(m) > quickPause:
 		return v.held(FeatureDefragment, v1beta2.ReasonWaitingForWindow, fmt.Sprintf("%s, and would have a member pause for more than %s: "+
-			"set spec.maintenanceWindow to when that may be", v.freed(due), quickPause))
+			"set spec.maintenanceWindow to when that may be, or do it by hand (kubectl etcd defrag)", v.freed(due), quickPause))
 	}
 	if !v.MayDisturb {
 		return v.held(FeatureDefragment, v1beta2.ReasonWaitingForBrake, v.freed(due)+": that waits until fewer clusters are disturbed")
@@ -137,10 +162,24 @@ func (v *view) untidy(m Member) bool {
 	return ok && a.fragmented(v.Cluster.quota(a)) && (last == nil || v.worthwhile(m) && v.Now.Sub(last.At) >= tidyEvery)
 }
 
-// compactedLately reports whether a compaction has freed pages that are not counted yet, and no defragmentation has given them back.
+// compactedLately reports whether a compaction has freed pages that are not counted yet, and no defragmentation has given them back. While
+// somebody deletes keys, compactions go on: the more defragmentations in a row were in vain, the later is the next one.
 func (v *view) compactedLately(m Member) bool {
 	d := v.database(m)
-	return d.Removed > 0 && (d.Last == nil || v.Now.Sub(d.Last.At) >= compactedApart)
+	if d.Removed == 0 || d.Last == nil {
+		return d.Removed > 0
+	}
+	apart := compactedApart
+	for i := 0; i < d.Last.Vain && apart < maxApart; i++ {
+		apart *= 2
+	}
+	return !v.failedLately(m) && v.Now.Sub(d.Last.At) >= min(apart, maxApart)
+}
+
+// failedLately reports whether the member's last defragmentation has failed, and is not to be repeated yet.
+func (v *view) failedLately(m Member) bool {
+	last := v.database(m).Last
+	return last != nil && last.Failed && v.Now.Sub(last.At) < retryAfter
 }
 
 // worthwhile reports whether a defragmentation makes the member's file a tenth smaller. What the last one has left free does not count, so
@@ -149,9 +188,9 @@ func (v *view) worthwhile(m Member) bool {
 	a, ok := v.answer(m)
 	last := v.database(m).Last
 	switch {
-	case !ok || !a.holey():
+	case !ok || !a.holey() || v.failedLately(m):
 		return false
-	case last == nil || last.Failed && v.Now.Sub(last.At) >= retryAfter:
+	case last == nil || last.Failed:
 		return true
 	}
 	return a.free()-last.Free >= a.DBSize/tenth
@@ -162,7 +201,7 @@ func (v *view) defragmentFor(feature string, mode Mode, reason string, m Member)
 	if why := v.againstDefragmenting(m); why != "" {
 		return v.heldBy(feature, m, why)
 	}
-	if !v.database(m).Rests {
+	if feature == FeatureNoSpace && v.pods[m.Name].InService && !v.database(m).Rests { // once its clients have left, it is done
 		return Upkeep{Soon: true}
 	}
 	a, _ := v.answer(m)
@@ -236,7 +275,7 @@ func advice(a Action) string {
 func (v *view) heldBy(feature string, m Member, why string) Upkeep {
 	message := "defragmenting " + m.Name + " is due"
 	if feature == FeatureNoSpace {
-		message = "etcd takes no writes (alarm NOSPACE), and " + message
+		message = noWrites + ", and " + message
 	}
 	return v.held(feature, v1beta2.ReasonDefragmentationHeld, message+", and held: "+why)
 }

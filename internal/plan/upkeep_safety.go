@@ -11,6 +11,8 @@ import (
 func (v *view) againstDefragmenting(m Member) string {
 	for _, other := range v.Etcd.Members {
 		switch {
+		case !v.database(other).Defragmenting.IsZero(): // for longer than it is waited for
+			return other.Name + " is still being defragmented"
 		case other.Learner && other.ID != m.ID:
 		case !v.healthy(other) || !v.inSync(other):
 			return other.Name + " is not healthy, or far behind the others"
@@ -26,32 +28,42 @@ func (v *view) againstDefragmenting(m Member) string {
 		return v.Cluster.BackingUp + " is taking a snapshot, and a member that is defragmented meanwhile would serve nobody until that is over"
 	case d.Copied:
 		return "a snapshot is read from it: it would serve nobody until that is over"
+	case len(v.voters) <= alone && !m.Learner && v.TargetSize > alone:
+		return fmt.Sprintf("the cluster has no quorum without it: that waits until the cluster has %d voters", v.TargetSize)
 	case len(v.voters) <= alone && !m.Learner && !v.pausesOnly(m):
 		return fmt.Sprintf("the cluster has no quorum without it, and it would pause for more than %s", patientPause)
 	}
 	return v.withoutRoom(m)
 }
 
-// withoutRoom is why a copy of what is in use may not fit beside the database; empty if it does, or if nothing is known of its disk: an
-// emptyDir has what its node has, and the kubelet sees to that.
+// withoutRoom is why a copy of what is in use may not fit beside the database; empty if it does, or if nothing is known of its disk and the
+// others can do without the member. A tenth is left to the file system, and to what else counts.
 func (v *view) withoutRoom(m Member) string {
-	c, persistent := v.volumes[m.Name], v.pods[m.Name].Persistent
+	p, room := v.pods[m.Name], v.volumes[m.Name].Requested
+	if !p.Persistent {
+		room = p.StorageLimit
+	}
 	a, _ := v.answer(m)
+	fits := room == 0 || room-room/tenth-a.DBSize-walRoom >= a.DBSizeInUse
 	switch {
-	case !persistent || c.Requested == 0:
-		return ""
-	case c.Expanding:
+	case p.Persistent && v.volumes[m.Name].Expanding:
 		return "its volume is being expanded"
-	case c.Requested-a.DBSize-walRoom < a.DBSizeInUse:
+	case p.Persistent && !fits:
 		return "its volume may have no room for the copy that etcd writes beside the database: give the members larger volumes"
+	case !fits:
+		return "the kubelet may evict it, with its data, for the copy that etcd writes beside the database: raise " +
+			"spec.pod.resources.limits.ephemeral-storage"
+	case !p.Persistent && room == 0 && len(v.voters) <= alone:
+		return "the kubelet may evict it, with data that the cluster cannot do without, for the copy that etcd writes beside the database, and " +
+			"how much room there is nobody knows: set spec.pod.resources.limits.ephemeral-storage, or do it by hand (kubectl etcd defrag)"
 	}
 	return ""
 }
 
-// pausesOnly reports whether a voter without which there is no quorum may be defragmented all the same: all voters are healthy, etcd takes
-// no writes anyway, and it is back before long.
+// pausesOnly reports whether a voter without which there is no quorum may be defragmented all the same: the cluster is to have no more, all
+// of them are healthy, etcd takes no writes anyway, and it is back before long.
 func (v *view) pausesOnly(m Member) bool {
-	return len(v.voters) <= alone && len(v.alarmed(AlarmNoSpace)) > 0 && v.healthyVoters("") == len(v.voters) && v.pause(m) <= patientPause
+	return len(v.voters) <= alone && v.TargetSize <= alone && len(v.alarmed(AlarmNoSpace)) > 0 && v.healthyVoters("") == len(v.voters) && v.pause(m) <= patientPause
 }
 
 // pause is how long a defragmentation of the member is expected to take: it copies what is in use.

@@ -100,9 +100,9 @@ func TestMakeRoom(t *testing.T) {
 		"history that is data":               {full(func(o *Observed) { o.Etcd.PastRevision, o.Cluster.Autopilot.Compact = 95, false }), "", "compaction be Allowed"},
 		"pages that are not counted yet":     {full(readied(1), db(1, func(d *Database) { d.Removed = 9 })), "defragmenting c-1, of whose database 5Mi or more are free", ""},
 		"the same, once more":                {full(db(1, last(5*mebi, time.Second, false)), db(1, func(d *Database) { d.Removed = 9 })), "", "noSpace MakingRoom"},
-		"pages are being freed":              {full(holes, readied(1), db(1, func(d *Database) { d.Rests = false })), "", ""},
+		"pages are being freed":              {full(holes, db(1, func(d *Database) { d.Rests = false })), "", ""},
 		"one is being defragmented":          {full(holes, readied(1), db(2, func(d *Database) { d.Defragmenting = now })), "", ""},
-		"a metric that is stuck":             {full(holes, readied(1), db(2, func(d *Database) { d.Defragmenting = now.Add(-time.Hour) })), "defragmenting c-1", ""},
+		"one is defragmented for long":       {full(holes, db(2, func(d *Database) { d.Defragmenting = now.Add(-time.Hour) })), "", "c-2 is still being defragmented"},
 		"a snapshot of it is read":           {full(holes, db(1, func(d *Database) { d.Copied = true })), "", "a snapshot is read from it"},
 		"a snapshot of another one is read":  {full(holes, readied(1), db(2, func(d *Database) { d.Copied = true })), "defragmenting c-1", ""},
 		"a backup":                           {full(holes, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), "", "EtcdBackup nightly is taking a snapshot"},
@@ -110,10 +110,10 @@ func TestMakeRoom(t *testing.T) {
 		"another voter is down":              {full(holes, func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), "", "until all voters are healthy"},
 		"another voter is far behind":        {full(holes, func(o *Observed) { setCommitted(o, 5000, 5000, 100) }), "", "c-2 is not healthy, or far behind"},
 		"data that differs":                  {alarmed(full(holes), Alarm{AlarmNoSpace, id(1)}, Alarm{AlarmCorrupt, id(2)}), "", "alarm CORRUPT"},
-		"no room for a copy":                 {full(holes, func(o *Observed) { o.Volumes[1].Requested = 1600 * mebi }), "", "larger volumes"},
-		"room for a copy":                    {full(holes, readied(1), func(o *Observed) { o.Volumes[1].Requested = 1700 * mebi }), "defragmenting c-1", ""},
+		"no room for a copy":                 {full(holes, func(o *Observed) { o.Volumes[1].Requested = 1850 * mebi }), "", "larger volumes"},
+		"room for a copy":                    {full(holes, readied(1), func(o *Observed) { o.Volumes[1].Requested = 1860 * mebi }), "defragmenting c-1", ""},
 		"the last one has freed nothing":     {full(holes, db(1, last(700*mebi, time.Hour, false)), db(0, last(700*mebi, 0, false)), db(2, last(700*mebi, 0, false))), "", "noSpace MakingRoom"},
-		"the last one has failed just now":   {full(only(1), db(1, last(700*mebi, time.Minute, true))), "", "noSpace MakingRoom"},
+		"the last one has failed just now":   {full(only(1), db(1, last(700*mebi, time.Minute, true))), "", "noSpace DefragmentationHeld: etcd takes no writes (alarm NOSPACE), and defragmenting c-1 has failed"},
 		"the last one has failed before":     {full(only(1), readied(1), db(1, last(700*mebi, time.Hour, true))), "defragmenting c-1", ""},
 		"advice":                             {full(holes, func(o *Observed) { o.Cluster.Autopilot.NoSpace = ModeAdvise }), "", "noSpace AutopilotAdvises: Auto Pilot would act, were its mode On: defragment c-1"},
 		"off":                                {full(holes, func(o *Observed) { o.Cluster.Autopilot.NoSpace = ModeOff }), "", ""},
@@ -147,26 +147,6 @@ func TestMakeRoom(t *testing.T) {
 	}
 }
 
-// TestMakeRoomAlone is about clusters of which no voter can be missed: etcd takes no writes anyway, and their clients have nowhere to go.
-func TestMakeRoomAlone(t *testing.T) {
-	for _, size := range []int{1, 2} {
-		o := alarmed(surveyed(size), Alarm{AlarmNoSpace, id(0)})
-		o.Budget.MinAvailable = size
-		for i := range size {
-			sized(&o, i, 1000, 300)
-		}
-		if a, ok := Next(o).(Defragment); !ok || a.Name != name(size-1) {
-			t.Errorf("of %d: %#v", size, Next(o))
-		}
-		for i := range size {
-			sized(&o, i, 2000, 800)
-		}
-		if a, ok := Next(o).(Defragment); ok {
-			t.Errorf("of %d that would pause for long: %#v", size, a)
-		}
-	}
-}
-
 func TestDefragment(t *testing.T) {
 	holey := func(members ...int) func(*Observed) {
 		return func(o *Observed) {
@@ -177,6 +157,7 @@ func TestDefragment(t *testing.T) {
 	}
 	window := func(w Window) func(*Observed) { return func(o *Observed) { o.Cluster.Autopilot.Window = w } }
 	large := func(o *Observed) { sized(o, 1, 900, 400) }
+	open := Window{Set: true, Open: true, Ends: now.Add(time.Minute)}
 	for title, c := range map[string]struct {
 		o    Observed
 		want string
@@ -187,10 +168,12 @@ func TestDefragment(t *testing.T) {
 		"the leader hands over":        {surveyed(3, holey(0)), "moving leadership from c-0", ""},
 		"less than half is free":       {surveyed(3, func(o *Observed) { sized(o, 1, 300, 160) }), "", ""},
 		"little is free":               {surveyed(3, func(o *Observed) { sized(o, 1, 120, 30) }), "", ""},
-		"close to the quota":           {surveyed(3, func(o *Observed) { sized(o, 1, 810, 700) }, window(Window{Set: true, Open: true}), readied(1)), "defragmenting c-1", ""},
+		"close to the quota":           {surveyed(3, func(o *Observed) { sized(o, 1, 810, 700) }, window(open), readied(1)), "defragmenting c-1", ""},
 		"a long pause":                 {surveyed(3, large), "", "defragment WaitingForWindow: defragmenting would give free pages back to the disk (c-1), and would have a member pause for more than 2s"},
 		"a long pause, measured quick": {surveyed(3, large, readied(1), func(o *Observed) { o.Etcd.DefragmentRate = 400 * mebi }), "defragmenting c-1", ""},
-		"the window is open":           {surveyed(3, large, readied(1), window(Window{Set: true, Open: true})), "defragmenting c-1", ""},
+		"the window is open":           {surveyed(3, large, readied(1), window(open)), "defragmenting c-1", ""},
+		"the window closes too soon":   {surveyed(3, large, window(Window{Set: true, Open: true, Ends: now.Add(7 * time.Second)})), "", "defragment WaitingForWindow"},
+		"others write meanwhile":       {surveyed(3, holey(1), readied(1), func(o *Observed) { o.Etcd.Databases[1].Rests = false }), "defragmenting c-1", ""},
 		"not its turn":                 {surveyed(3, holey(1), func(o *Observed) { o.MayDisturb = false }), "", "defragment WaitingForBrake"},
 		"the window is closed":         {surveyed(3, holey(1), window(Window{Set: true})), "", "defragment WaitingForWindow"},
 		"a backup":                     {surveyed(3, holey(1), func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), "", "defragment DefragmentationHeld: defragmenting c-1 is due, and held: EtcdBackup nightly"},

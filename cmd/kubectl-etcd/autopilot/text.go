@@ -34,7 +34,7 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 	}
 	for _, h := range r.Held {
 		p.Line()
-		p.Paragraph(p.In(terminal.Yellow, "!")+" "+h.Feature, len(h.Feature)+2, column+2,
+		p.Paragraph(p.In(terminal.Yellow, "!")+" "+terminal.Clean(h.Feature), len(h.Feature)+2, column+2,
 			fmt.Sprintf("%s, for %s", h.Reason, duration.HumanDuration(r.now.Sub(h.Since.Time))))
 		p.Paragraph("", 0, column+2, h.Message)
 		if todo := doctor.Meaning(h.Reason).Todo; todo != "" {

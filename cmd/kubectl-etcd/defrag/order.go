@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 )
@@ -51,7 +54,7 @@ func allowed(v members.View, name string, force bool) error {
 	}
 }
 
-// undisturbed says why the operator may restart members while one of them is busy; nil if it leaves them alone.
+// undisturbed says why the operator may restart or defragment members while one of them is busy; nil if it leaves them alone.
 func undisturbed(c *v1beta2.EtcdCluster) error {
 	const wait = ": wait until that is done. If it does not come to an end, pause it (spec.paused)"
 	switch {
@@ -63,6 +66,16 @@ func undisturbed(c *v1beta2.EtcdCluster) error {
 		return fmt.Errorf("the operator is updating its members to etcd %s, one at a time%s", c.Status.TargetVersion, wait)
 	case c.Status.UpdatedMembers < c.Status.Size:
 		return fmt.Errorf("the operator is updating its members to the spec, one at a time%s", wait)
+	case defragments(c):
+		return errors.New("Auto Pilot is defragmenting a member, or about to: two that do so at once are no quorum. Wait until that is done, or " +
+			"set spec.autopilot.mode to Off")
 	}
 	return nil
+}
+
+// defragments reports whether the operator says that it has a member of its own choice write its database anew, or prepares for that.
+func defragments(c *v1beta2.EtcdCluster) bool {
+	says := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
+	return says != nil && says.Status == metav1.ConditionTrue &&
+		(says.Reason == v1beta2.ReasonDefragmenting || says.Reason == v1beta2.ReasonMakingRoom)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
@@ -149,6 +150,9 @@ func TestUndisturbed(t *testing.T) {
 		"settled":              {func(*v1beta2.EtcdCluster) {}, ""},
 		"another version":      {func(c *v1beta2.EtcdCluster) { c.Status.TargetVersion = "3.7.3" }, "updating its members to etcd 3.7.3"},
 		"other options":        {func(c *v1beta2.EtcdCluster) { c.Status.UpdatedMembers = 1 }, "updating its members to the spec"},
+		"defragmenting one":    {progresses(metav1.ConditionTrue, v1beta2.ReasonDefragmenting), "Auto Pilot is defragmenting a member"},
+		"making room":          {progresses(metav1.ConditionTrue, v1beta2.ReasonMakingRoom), "Auto Pilot is defragmenting a member"},
+		"it has defragmented":  {progresses(metav1.ConditionFalse, v1beta2.ReasonDefragmenting), ""},
 		"paused in the midst":  {func(c *v1beta2.EtcdCluster) { c.Status.UpdatedMembers, c.Spec.Paused = 1, true }, ""},
 		"restored, and paused": {func(c *v1beta2.EtcdCluster) { c.Status.Phase, c.Spec.Paused = v1beta2.ClusterPhaseRestoring, true }, "restore"},
 	} {
@@ -196,5 +200,12 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// progresses has the operator say what it does.
+func progresses(is metav1.ConditionStatus, reason string) func(*v1beta2.EtcdCluster) {
+	return func(c *v1beta2.EtcdCluster) {
+		c.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionProgressing, Status: is, Reason: reason}}
 	}
 }

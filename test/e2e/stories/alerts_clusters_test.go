@@ -83,7 +83,7 @@ func (s *alerted) restores() {
 	s.has("before", 10)
 }
 
-// withQuota is a cluster with a small quota.
+// withQuota is a cluster with a small quota, in which nobody but the story makes room.
 func (s *alerted) withQuota() {
 	quota := resource.MustParse("16Mi")
 	name, spec := "refused", onVolumes(3)
@@ -91,7 +91,29 @@ func (s *alerted) withQuota() {
 		name, spec = "filling", onVolumes(1)
 	}
 	spec.Etcd = &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
+	spec.Autopilot = &v1beta2.AutopilotSpec{Mode: v1beta2.AutopilotOff}
 	s.cluster(name, spec)
+}
+
+// withAdvice is a cluster with a small quota, in which Auto Pilot only says how it would make room.
+func (s *alerted) withAdvice() {
+	spec := smallQuota("3.7.3")
+	spec.Autopilot = &v1beta2.AutopilotSpec{NoSpace: &v1beta2.NoSpaceAutopilot{}}
+	spec.Autopilot.NoSpace.Mode = v1beta2.AutopilotAdvise
+	s.cluster("advised", spec)
+	s.words["FEATURE"] = "noSpace"
+}
+
+// fillsWithHistory overwrites keys until etcd refuses to.
+func (s *alerted) fillsWithHistory() {
+	s.exhausts()
+	s.look("full")
+}
+
+// letsItAct has Auto Pilot make room: with what is free, or with history, which is old enough a few minutes after it was written.
+func (s *alerted) letsItAct() {
+	s.runs(`"mode":"On"`, "")
+	must(s.t, s.Says(s.t.Context(), v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum, alertLimit))
 }
 
 // fillsAll writes until etcd refuses more.

@@ -77,7 +77,7 @@ func (s *alerted) checks() {
 }
 
 // capitals are what the reader of a runbook is to replace.
-var capitals = regexp.MustCompile(`\b(NAMESPACE|NAME-0|NAME|NODE|BACKUP|VERSION|SIZE|SECRET)\b`)
+var capitals = regexp.MustCompile(`\b(NAMESPACE|NAME-0|NAME|NODE|BACKUP|VERSION|SIZE|SECRET|FEATURE)\b`)
 
 // filled is a command with the names of this story.
 func (s *alerted) filled(commands string) string {
