@@ -27,6 +27,7 @@ type right struct{ verb, resource, name string }
 var (
 	getSecrets         = []right{{"get", "secrets", "theirs"}}
 	getAgent           = []right{{"get", "secrets", certificates.AgentName("theirs")}}
+	getOwnAgent        = []right{{"get", "secrets", certificates.AgentName("one")}}
 	getConfigMaps      = []right{{"get", "configmaps", "theirs"}}
 	impersonate        = []right{{"impersonate", "serviceaccounts", "theirs"}}
 	createPods         = []right{{"create", "pods", ""}}
@@ -84,6 +85,8 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 			found = append(found, sensitiveField{at + ".name", getSecrets})
 		case kind == reflect.TypeFor[v1beta2.EtcdClusterRef]():
 			found = append(found, sensitiveField{at + ".name", getAgent})
+		case kind == reflect.TypeFor[v1beta2.EtcdBackupRef]() && strings.HasPrefix(at, "spec.recovery."): // those of EtcdRestores read only
+			found = append(found, sensitiveField{at + ".name", getOwnAgent})
 		case field.Type == reflect.TypeFor[v1beta2.CABundleRef]():
 			found = append(found, sensitiveField{at + ".name", getSecrets}, sensitiveField{at + ".name", getConfigMaps})
 		case lends:

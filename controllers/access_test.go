@@ -64,6 +64,7 @@ func TestAccess(t *testing.T) {
 	t.Run("leaving out the former name", a.leavingOutFormer)
 	t.Run("certificates of a cluster", a.certificates)
 	t.Run("authorities of the operator", a.authorities)
+	t.Run("recoveries", a.recoveries)
 	t.Run("tokens", a.tokens)
 	t.Run("identity", a.identity)
 	t.Run("status", a.status)

@@ -84,7 +84,7 @@ const (
 	// ReasonRecoveringQuorum means that a recovery from a lost quorum was confirmed: an EtcdRestore saves and verifies what the survivor
 	// holds, and then replaces the data by that. Nothing is stopped before.
 	//
-	// Nothing. To call it off, delete the EtcdRestore that the message names, and remove the annotation first.
+	// Nothing. To call it off, remove the annotation etcd.database.coreos.com/recover, and then delete the EtcdRestore that the message names.
 	ReasonRecoveringQuorum = "RecoveringQuorum"
 	// ReasonRecoveryFailed means that the EtcdRestore of a recovery from a lost quorum has failed. Nothing was replaced.
 	//

@@ -142,7 +142,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
 
-	// recovery is what can be done about a lost quorum; absent while there is one.
+	// recovery is what can be done about a lost quorum; absent while there is one, and while nothing can be planned.
 	// +optional
 	Recovery *RecoveryStatus `json:"recovery,omitempty"`
 	// internal is the operator's own state. It is not part of the API, and any release may change it: neither read nor write it.

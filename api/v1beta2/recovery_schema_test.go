@@ -16,10 +16,6 @@ func testRecovery(t *testing.T, c client.Client) {
 		want   string
 	}{
 		"nothing":      {map[string]any{"spec.recovery": map[string]any{}}, ""},
-		"automatic":    {map[string]any{"spec.recovery.quorumLoss": "Automatic", "spec.recovery.deadline": "90s"}, ""},
-		"another word": {map[string]any{"spec.recovery.quorumLoss": "Always"}, "Unsupported value"},
-		"too soon":     {map[string]any{"spec.recovery.deadline": "59s"}, "recovery.deadline must be 1m at least"},
-		"no time":      {map[string]any{"spec.recovery.deadline": "soon"}, "spec.recovery.deadline"},
 		"by a backup":  {map[string]any{"spec.recovery.backup.name": "nightly"}, ""},
 		"by no backup": {map[string]any{"spec.recovery.backup": map[string]any{}}, "spec.recovery.backup.name: Required"},
 	} {

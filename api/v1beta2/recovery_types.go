@@ -2,42 +2,15 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// QuorumLossPolicy says who confirms that a cluster is to be recovered from what one member still holds.
-//
-// +kubebuilder:validation:Enum=Manual;Automatic
-type QuorumLossPolicy string
-
-// Quorum loss policies.
-const (
-	// QuorumLossManual leaves that to users, by the annotation etcd.database.coreos.com/recover.
-	QuorumLossManual QuorumLossPolicy = "Manual"
-	// QuorumLossAutomatic has the operator do it where the API server proves that the data of a majority is lost.
-	QuorumLossAutomatic QuorumLossPolicy = "Automatic"
-)
-
-// RecoverySpec says what happens once a majority of the voters is lost for good.
+// RecoverySpec says how the cluster is recovered once a majority of the voters is lost for good. Only a user begins that, by the annotation
+// etcd.database.coreos.com/recover.
 type RecoverySpec struct {
-	// quorumLoss is who confirms a recovery from the surviving data (status.recovery.plan). With Manual, the default, nothing happens
-	// until the annotation etcd.database.coreos.com/recover has the plan's hash. With Automatic the operator acts by itself after
-	// deadline, but only if no majority can ever form again because pods and volumes no longer exist, and all other voters answer.
-	// Members that are merely silent may be serving clients elsewhere: that always needs a user.
-	// +kubebuilder:default=Manual
+	// backup is an EtcdBackup of this cluster in whose storage, and with whose passphrase, the survivor's snapshot is kept. By default that is a
+	// PersistentVolumeClaim like the members'. Members on an emptyDir have none: their cluster cannot be recovered without it. Nothing
+	// deletes the snapshot, or the claim, once the new members have it. What an EtcdBackup with encryptionRecipients encrypts the operator
+	// cannot read. The members' ServiceAccount is the one that gets at the storage.
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Recovery from a lost quorum",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:Manual","urn:alm:descriptor:com.tectonic.ui:select:Automatic"},order=0
-	QuorumLoss QuorumLossPolicy `json:"quorumLoss,omitempty"`
-	// deadline is how long the quorum has to be lost before Automatic acts, such as 30m, which is the default; 1m at least.
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m')",message="recovery.deadline must be 1m at least: members that restart are back within that"
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Deadline of automatic recovery",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=1
-	Deadline *metav1.Duration `json:"deadline,omitempty"`
-	// backup is an EtcdBackup in whose storage, and with whose passphrase, the survivor's snapshot is kept until the new members have
-	// it. By default that is a PersistentVolumeClaim like the members'. Members on an emptyDir have none: their cluster cannot be
-	// recovered without it. What an EtcdBackup with encryptionRecipients encrypts the operator cannot read.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage of recoveries",order=2
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage of recoveries",order=0
 	Backup *EtcdBackupRef `json:"backup,omitempty"`
 }
 
@@ -62,11 +35,13 @@ type RecoveryPlan struct {
 	// revision is the survivor's. Writes that were acknowledged at a later one are lost.
 	// +required
 	Revision int64 `json:"revision"`
-	// lost are the voters whose data is lost: their volume, or the pod with their emptyDir, no longer exists.
+	// lost are the voters whose data is lost: their volume, or the pod with their emptyDir, no longer exists. Whoever has removed a pod by
+	// force, or a Node, knows whether etcd still runs there; Kubernetes does not.
 	// +listType=atomic
 	// +optional
 	Lost []string `json:"lost,omitempty"`
-	// silent are the voters that do not answer, and whose data may still be there.
+	// silent are the others that may still have data: voters that do not answer, and members that do not vote, or did not when there was a
+	// quorum.
 	// +listType=atomic
 	// +optional
 	Silent []string `json:"silent,omitempty"`

@@ -1,9 +1,11 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,24 +18,18 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// defaultDeadline is how long a quorum has to be lost before it is recovered automatically, if the spec does not say.
-const defaultDeadline = 30 * time.Minute
-
 // observeRecovery reads what was asked for in case of a lost quorum. It costs nothing while there is one.
 func (r *Reconciler) observeRecovery(ctx context.Context, reader client.Reader, p *pass) error {
 	c, seen := p.cluster, &p.observed.Cluster.Recovery
 	if p.observed.Etcd.Contact == plan.ContactQuorum || c.Status.ClusterID == "" {
 		return nil
 	}
-	seen.Confirmed, seen.Deadline = c.Annotations[v1beta2.AnnotationRecover], defaultDeadline
+	seen.Confirmed = c.Annotations[v1beta2.AnnotationRecover]
 	if since := c.Status.QuorumLostSince; since != nil {
 		seen.LostSince = since.Time
 	}
-	if spec := c.Spec.Recovery; spec != nil {
-		seen.Automatic = spec.QuorumLoss == v1beta2.QuorumLossAutomatic
-		if spec.Deadline != nil {
-			seen.Deadline = spec.Deadline.Duration
-		}
+	if err := r.observeUnlisted(ctx, p); err != nil {
+		return err
 	}
 	shown := plan.Assess(p.observed).Recovery
 	if shown == nil {
@@ -45,7 +41,34 @@ func (r *Reconciler) observeRecovery(ctx context.Context, reader client.Reader, 
 	return r.observeRecoveryBackups(ctx, p)
 }
 
-// observeRecoveryRestore finds the EtcdRestore that carries out the plan, the latest if there are several.
+// observeUnlisted looks by name for pods and claims of voters that are not listed: without the cluster's labels they are there all the same,
+// and no voter's data is lost because somebody has taken labels off.
+func (r *Reconciler) observeUnlisted(ctx context.Context, p *pass) error {
+	seen := &p.observed.Cluster.Recovery
+	for _, name := range p.observed.Cluster.Voters {
+		_, pod := p.pods[name]
+		_, claim := p.claims[name]
+		for _, o := range []struct {
+			listed bool
+			object client.Object
+		}{{pod, &corev1.Pod{}}, {claim, &corev1.PersistentVolumeClaim{}}} {
+			if o.listed {
+				continue
+			}
+			err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.cluster.Namespace, Name: name}, o.object)
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("look for what is left of %s: %w", name, err)
+			}
+			if err == nil && !slices.Contains(seen.Unlisted, name) {
+				seen.Unlisted = append(seen.Unlisted, name)
+			}
+		}
+	}
+	return nil
+}
+
+// observeRecoveryRestore finds the EtcdRestore that carries out the plan, the latest if there are several. While any other is at it, or is
+// to be, nothing is begun beside it.
 func observeRecoveryRestore(ctx context.Context, reader client.Reader, p *pass, hash string) error {
 	list, seen := &v1beta2.EtcdRestoreList{}, &p.observed.Cluster.Recovery
 	if err := reader.List(ctx, list, client.InNamespace(p.cluster.Namespace)); err != nil {
@@ -55,6 +78,9 @@ func observeRecoveryRestore(ctx context.Context, reader client.Reader, p *pass, 
 	for i := range list.Items {
 		restore := &list.Items[i]
 		of := restore.Spec.Member
+		if restore.Spec.EtcdCluster.Name == p.cluster.Name && (of == nil || of.Plan != hash) && !over(restore) {
+			seen.HeldBack = fmt.Sprintf("wait until EtcdRestore %s of this cluster is over, or delete it", restore.Name)
+		}
 		if restore.Spec.EtcdCluster.Name == p.cluster.Name && of != nil && of.Plan == hash && (latest == nil || restores.Later(restore, latest)) {
 			latest = restore
 		}
@@ -67,6 +93,13 @@ func observeRecoveryRestore(ctx context.Context, reader client.Reader, p *pass, 
 		seen.RestoreFailed = latest.Status.Reason
 	}
 	return nil
+}
+
+// over reports whether an EtcdRestore is, or will never be carried out.
+func over(restore *v1beta2.EtcdRestore) bool {
+	s := &restore.Status
+	return s.CompletionTime != nil || s.Phase == v1beta2.RestoreSucceeded || s.Phase == v1beta2.RestoreFailed ||
+		s.Phase == "" && (s.Succeeded || s.Reason != "") // an earlier operator has answered it
 }
 
 // observeRecoveryBackups finds the newest backup that could be restored instead, and whether there is somewhere to keep the survivor's
@@ -87,17 +120,39 @@ func (r *Reconciler) observeRecoveryBackups(ctx context.Context, p *pass) error 
 			newestBackup(&seen.Backup, backup)
 		}
 	}
+	seen.HeldBack = cmp.Or(seen.HeldBack, unkeepable(p.cluster, named, carrier))
+	return nil
+}
+
+// unkeepable says why a survivor's snapshot cannot be kept, empty if it can. The data goes only to where it is backed up to anyway: whoever
+// made that EtcdBackup had the right to this cluster's data.
+func unkeepable(c *v1beta2.EtcdCluster, named *v1beta2.EtcdBackupRef, carrier *v1beta2.EtcdBackup) string {
 	switch {
-	case named == nil && !resources.Persistent(p.cluster):
-		seen.HeldBack = "set spec.recovery.backup to an EtcdBackup, in whose storage the survivor's snapshot is kept: members on an emptyDir have no " +
+	case named == nil && !resources.Persistent(c):
+		return "set spec.recovery.backup to an EtcdBackup, in whose storage the survivor's snapshot is kept: members on an emptyDir have no " +
 			"volume for it"
-	case named != nil && carrier == nil:
-		seen.HeldBack = fmt.Sprintf("create EtcdBackup %s, which spec.recovery.backup names, or name another one", named.Name)
-	case named != nil && len(carrier.Spec.EncryptionRecipients) > 0:
-		seen.HeldBack = fmt.Sprintf("name another EtcdBackup in spec.recovery.backup, or none: %s has encryptionRecipients, and what it encrypts "+
+	case named == nil:
+		return ""
+	case carrier == nil:
+		return fmt.Sprintf("create EtcdBackup %s, which spec.recovery.backup names, or name another one", named.Name)
+	case carrier.Spec.EtcdCluster == nil || carrier.Spec.EtcdCluster.Name != c.Name:
+		return fmt.Sprintf("name another EtcdBackup in spec.recovery.backup: %s is not one of this cluster (its spec.etcdCluster.name)", named.Name)
+	case len(carrier.Spec.EncryptionRecipients) > 0:
+		return fmt.Sprintf("name another EtcdBackup in spec.recovery.backup, or none: %s has encryptionRecipients, and what it encrypts "+
 			"cannot be read here", named.Name)
 	}
-	return nil
+	if theirs := carrier.Spec.Pod; theirs != nil && theirs.ServiceAccountName != "" && lacksSecret(carrier) &&
+		(c.Spec.Pod == nil || c.Spec.Pod.ServiceAccountName != theirs.ServiceAccountName) {
+		return fmt.Sprintf("set spec.pod.serviceAccountName to %s, as which EtcdBackup %s gets at its storage, or name one that has a Secret: "+
+			"the pods of a recovery, and the first new member, run as the members do", theirs.ServiceAccountName, named.Name)
+	}
+	return ""
+}
+
+// lacksSecret reports whether an EtcdBackup gets at its storage as its ServiceAccount.
+func lacksSecret(b *v1beta2.EtcdBackup) bool {
+	s, _, err := resources.StorageOf(b.Spec.Storage, b.Spec.StorageType, b.Spec.BackupStorage)
+	return err == nil && s.CredentialsSecretRef.Name == "" && !strings.HasPrefix(s.URL, "file://")
 }
 
 // newestBackup keeps the newest of what is verified and complete. Within a cluster that is the one with the highest revision.
@@ -159,10 +214,11 @@ func (r *Reconciler) createCarrier(ctx context.Context, c *v1beta2.EtcdCluster, 
 	return nil
 }
 
-// planOf is the hash of the recovery's plan that an EtcdRestore carries out, empty if it restores a snapshot that was taken before.
-func planOf(restore *v1beta2.EtcdRestore) string {
+// planOf is the hash of the recovery's plan that an EtcdRestore carries out, and the survivor that it names; empty if it restores a snapshot
+// that was taken before.
+func planOf(restore *v1beta2.EtcdRestore) (hash, survivor string) {
 	if restore.Spec.Member == nil {
-		return ""
+		return "", ""
 	}
-	return restore.Spec.Member.Plan
+	return restore.Spec.Member.Plan, restore.Spec.Member.Name
 }

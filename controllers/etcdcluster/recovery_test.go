@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -37,6 +38,10 @@ func losesQuorum(t *testing.T, spec v1beta2.EtcdClusterSpec) *idleWorld {
 	w.servers["lost-1"].alone.Store(true)
 	w.servers["lost-0"].mute.Store(true)
 	w.servers["lost-2"].mute.Store(true)
+	w.looks(t, lost)
+	c, since := w.reads(t), metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+	c.Status.QuorumLostSince = &since // the nodes' pods have settled
+	must(t, w.api.Status().Update(t.Context(), c))
 	w.looks(t, lost)
 	return w
 }
@@ -159,6 +164,60 @@ func TestQuorumLostOnEmptyDirs(t *testing.T) {
 	made := w.restores(t)
 	if len(made) != 1 || made[0].Spec.Backup == nil || made[0].Spec.Backup.Name != "nightly" || made[0].Spec.Storage != nil || w.plans(t).Hash != hash {
 		t.Errorf("the EtcdRestores are %+v", made)
+	}
+}
+
+// TestQuorumLostIsProven takes nothing for lost of which anything is there, under whatever labels.
+func TestQuorumLostIsProven(t *testing.T) {
+	w := losesQuorum(t, v1beta2.EtcdClusterSpec{Pod: onVolumes()})
+	hidden := &corev1.PersistentVolumeClaim{}
+	must(t, w.api.Get(t.Context(), types.NamespacedName{Namespace: lost.Namespace, Name: "lost-0"}, hidden))
+	hidden.Labels = nil
+	must(t, w.api.Update(t.Context(), hidden))
+	must(t, w.api.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: lost.Namespace, Name: "lost-0"}}))
+	w.loses(t, "lost-2")
+	if p := w.plans(t); !slices.Equal(p.Lost, []string{"lost-2"}) || !slices.Equal(p.Silent, []string{"lost-0"}) {
+		t.Errorf("the plan is %+v", p)
+	}
+}
+
+// TestRecoveryHeldBack begins nothing beside another restore, and has the data go nowhere but where it is backed up to anyway.
+func TestRecoveryHeldBack(t *testing.T) {
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: lost.Namespace, Name: name} }
+	cloud, ours := &v1beta2.Storage{URL: "s3://b/p"}, &v1beta2.EtcdClusterRef{Name: lost.Name}
+	for name, c := range map[string]struct {
+		other client.Object
+		want  string
+	}{
+		"another restore": {&v1beta2.EtcdRestore{ObjectMeta: meta("theirs"), Spec: v1beta2.EtcdRestoreSpec{EtcdCluster: *ours}}, "EtcdRestore theirs"},
+		"of no cluster": {&v1beta2.EtcdBackup{
+			ObjectMeta: meta("carrier"), Spec: v1beta2.EtcdBackupSpec{Storage: cloud, EtcdEndpoints: []string{"http://e:2379"}},
+		}, "carrier is not one of this cluster"},
+		"of another cluster": {&v1beta2.EtcdBackup{
+			ObjectMeta: meta("carrier"), Spec: v1beta2.EtcdBackupSpec{Storage: cloud, EtcdCluster: &v1beta2.EtcdClusterRef{Name: "other"}},
+		}, "carrier is not one of this cluster"},
+		"by an identity": {&v1beta2.EtcdBackup{
+			ObjectMeta: meta("carrier"), Spec: v1beta2.EtcdBackupSpec{
+				Storage: cloud, EtcdCluster: ours, Pod: &v1beta2.AgentPodPolicy{ServiceAccountName: "uploader"},
+			},
+		}, "spec.pod.serviceAccountName to uploader"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := v1beta2.EtcdClusterSpec{Pod: onVolumes()}
+			if _, carries := c.other.(*v1beta2.EtcdBackup); carries {
+				spec.Recovery = &v1beta2.RecoverySpec{Backup: &v1beta2.EtcdBackupRef{Name: "carrier"}}
+			}
+			w := losesQuorum(t, spec)
+			must(t, w.api.Create(t.Context(), c.other))
+			w.loses(t, "lost-0", "lost-2")
+			w.confirms(t, w.plans(t).Hash)
+			if p := w.plans(t); !strings.Contains(p.HeldBack, c.want) || !strings.Contains(p.Message, c.want) {
+				t.Errorf("the plan is %+v", p)
+			}
+			if slices.ContainsFunc(w.restores(t), func(r v1beta2.EtcdRestore) bool { return r.Spec.Member != nil }) {
+				t.Errorf("it begins: %+v", w.restores(t))
+			}
+		})
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
 			chosen, p.restore = restore, restore
 			p.observed.Cluster.Restore, p.observed.Cluster.Safety = string(restore.UID), safetyOf(restore)
-			p.observed.Cluster.RestorePlan = planOf(restore)
+			p.observed.Cluster.RestorePlan, p.observed.Cluster.RestoreSurvivor = planOf(restore)
 		}
 	}
 	return nil
@@ -174,7 +174,8 @@ func awaits(c *v1beta2.EtcdCluster) string {
 func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return restore.Spec.EtcdCluster.Name == c.Name && restore.Status.Phase == v1beta2.RestoreReplacing &&
 		restore.Status.Source != nil && restore.DeletionTimestamp.IsZero() && restore.Status.ClusterUID == string(c.UID) &&
-		restores.Looked(&c.Status, &restore.Status) && !known(c, restore)
+		restores.Looked(&c.Status, &restore.Status) && !known(c, restore) &&
+		(restore.Spec.Member == nil || c.Status.ClusterID != "") // without one there is no plan, and never one for this EtcdRestore
 }
 
 // known reports whether the cluster has started with that restore, or has finished it.

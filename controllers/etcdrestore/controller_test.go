@@ -43,6 +43,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("a cluster that is another one", s.otherCluster)
 	t.Run("what a survivor holds", s.ofSurvivor)
 	t.Run("a plan that is void", s.voidPlan)
+	t.Run("not what a survivor holds", s.otherSnapshot)
 	t.Run("two at once", s.two)
 	t.Run("deletion", s.deletion)
 	t.Run("deletion too late", s.goesOn)

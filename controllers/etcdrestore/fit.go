@@ -57,6 +57,9 @@ func unfit(p *restorePass) *failure.Problem {
 	if from == nil || p.cluster == nil {
 		return nil
 	}
+	if why := otherThanSaved(p.cluster, p.object); why != nil {
+		return why
+	}
 	spec := specFor(p)
 	if from.DataVersion != "" {
 		if why, bad := failure.Of(task.CheckVersion(from.DataVersion, version.Normalize(spec.Version))); bad {

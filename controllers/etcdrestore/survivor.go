@@ -28,3 +28,21 @@ func voidOf(c *v1beta2.EtcdCluster, o *v1beta2.EtcdRestore) *failure.Problem {
 	}
 	return nil
 }
+
+// otherThanSaved is why what was verified is not what was saved of the survivor: somebody else writes where it is kept, and nothing may
+// start from that. It is nil if it is the same, if one of them is still to be done, or if no member's data is restored.
+func otherThanSaved(c *v1beta2.EtcdCluster, o *v1beta2.EtcdRestore) *failure.Problem {
+	m, saved, verified := o.Spec.Member, o.Status.SafetySnapshot, o.Status.Snapshot
+	if m == nil || saved == nil {
+		return nil
+	}
+	if verified != nil && verified.SHA256 != saved.SHA256 {
+		return &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: fmt.Sprintf(
+			"%s was saved of %s with SHA-256 %s and read back with %s: somebody else writes where it is kept", saved.Name, m.Name, saved.SHA256, verified.SHA256)}
+	}
+	if r := c.Status.Recovery; r != nil && r.Plan != nil && r.Plan.Hash == m.Plan && saved.Revision < r.Plan.Revision {
+		return &failure.Problem{Reason: v1beta2.ReasonRecoveryVoid, Message: fmt.Sprintf(
+			"%s gave a snapshot of revision %d, and the plan promises %d", m.Name, saved.Revision, r.Plan.Revision)}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package etcdrestore_test
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,5 +82,27 @@ func (s *stage) voidPlan(t *testing.T) {
 		change(&c.Status)
 		must(t, s.Status().Update(t.Context(), c))
 		s.says(t, s.untilPhase(t, "recovery-"+name, v1beta2.RestoreFailed), v1beta2.ReasonRecoveryVoid, "nothing was done to the cluster")
+	}
+}
+
+// otherSnapshot wants nothing to be replaced by what is not what the survivor gave: somebody else may write where it is kept.
+func (s *stage) otherSnapshot(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(saved, verified *v1beta2.SnapshotStatus)
+		reason string
+	}{
+		"exchanged": {func(_, verified *v1beta2.SnapshotStatus) { verified.SHA256 = strings.Repeat("cd", 32) }, v1beta2.ReasonSnapshotDamaged},
+		"older":     {func(saved, verified *v1beta2.SnapshotStatus) { saved.Revision, verified.Revision = 6, 6 }, v1beta2.ReasonRecoveryVoid},
+	} {
+		s.losesQuorum(t, name)
+		s.recovers(t, "recovery-"+name, name)
+		saved, verified := controllertest.SnapshotOf("survivor.db"), controllertest.SnapshotOf("survivor.db")
+		c.change(saved, verified)
+		pod, _ := s.untilPod(t, "recovery-"+name)
+		s.Ends(t, pod, task.Result{Snapshot: saved})
+		s.until(t, "recovery-"+name, "a saved snapshot", func(o *v1beta2.EtcdRestore) bool { return o.Status.SafetySnapshot != nil })
+		pod, _ = s.untilPod(t, "recovery-"+name)
+		s.Ends(t, pod, task.Result{Snapshot: verified})
+		s.says(t, s.untilPhase(t, "recovery-"+name, v1beta2.RestoreFailed), c.reason, "nothing was done to the cluster")
 	}
 }

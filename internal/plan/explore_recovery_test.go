@@ -7,9 +7,6 @@ var recoveries = map[string]scenario{
 	"quorum lost, and recovered once confirmed": {
 		sizes: []int{3}, only: world.ConfirmedLosses, faults: 3, full: 4,
 	},
-	"quorum lost, and recovered automatically": {
-		sizes: []int{3}, first: automatic, only: world.LossesAndSplits, faults: 2, full: 3,
-	},
 	"quorum out of sight": {
 		sizes: []int{3}, only: world.SplitFaults, faults: 3, full: 4,
 	},
@@ -17,11 +14,9 @@ var recoveries = map[string]scenario{
 		sizes: []int{2}, only: world.SilentLosses, abrupt: true, faults: 2, full: 3,
 	},
 	"quorum of two lost": {
-		sizes: []int{2}, first: automatic, only: world.LossesAndSplits, faults: 2, full: 3,
+		sizes: []int{2}, only: world.ConfirmedLosses, faults: 2, full: 3,
 	},
 }
-
-func automatic(s *world.Spec) { s.Automatic = true }
 
 // allRecoveries are they by their titles.
 func allRecoveries() map[string]scenario {

@@ -86,7 +86,8 @@ type Cluster struct {
 	// Safety describes the safety snapshot of that EtcdRestore.
 	Safety Safety
 	// RestorePlan is the hash of the recovery's plan that it carries out, empty if it restores a snapshot that was taken before.
-	RestorePlan string `json:",omitempty"`
+	// RestoreSurvivor is the member whose data that is.
+	RestorePlan, RestoreSurvivor string `json:",omitempty"`
 	// Recovery is what was asked for in case of a lost quorum.
 	Recovery RecoveryPolicy `json:",omitzero"`
 	// CancelReason is why the restore in progress is to be canceled, nil if it is to continue.

@@ -13,11 +13,10 @@ import (
 
 // RecoveryPolicy is what was asked for in case of a lost quorum, and what has come of it.
 type RecoveryPolicy struct {
-	// Automatic is true if the operator confirms a plan by itself, Deadline after LostSince, where the data of a majority is provably
-	// lost. LostSince is zero while there is a quorum, or if none was ever recorded.
-	Automatic bool          `json:",omitempty"`
-	Deadline  time.Duration `json:",omitempty"`
-	LostSince time.Time     `json:",omitzero"`
+	// LostSince is when the quorum was found to be lost, zero while there is one, or if that was not recorded yet.
+	LostSince time.Time `json:",omitzero"`
+	// Unlisted are the voters of which there is a pod or a claim although it lacks the cluster's labels.
+	Unlisted []string `json:",omitempty"`
 	// Confirmed is the hash of the plan that a user has confirmed, empty for none.
 	Confirmed string `json:",omitempty"`
 	// HeldBack is what is missing before any plan can be carried out, empty if nothing is.
@@ -42,8 +41,10 @@ type Recovery struct {
 	// Survivor is the voter whose data it is, Revision its revision.
 	Survivor string
 	Revision int64
-	// Lost are the voters whose data no longer exists: etcd cannot run on it anywhere. Silent are the others that do not answer.
+	// Lost are the voters whose data no longer exists, as far as Kubernetes knows. Silent are all others that may have some.
 	Lost, Silent []string
+	// HeldBack is what is missing before it can be carried out, empty if nothing is.
+	HeldBack string
 	// Message says what the plan does, what it costs, and how it is confirmed.
 	Message string
 }
@@ -56,17 +57,17 @@ type Recovery struct {
 // committed, and no snapshot has it.
 func (v *view) recovery() *Recovery {
 	known := v.Cluster.Voters
-	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 {
+	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 || v.mayServe(known) || v.mayServe(v.Cluster.NextVoters) {
 		return nil
 	}
 	r := &Recovery{}
 	var survivors []Answer
-	for _, name := range known {
+	for _, name := range v.whoMayHoldData() {
 		a, answers := v.answers[name]
 		switch {
 		case answers && a.Leader != 0:
 			return nil
-		case answers && v.holdsData(a):
+		case answers && slices.Contains(known, name) && v.holdsData(a):
 			survivors = append(survivors, a)
 		case !answers && v.lostForGood(name):
 			r.Lost = append(r.Lost, name)
@@ -74,16 +75,88 @@ func (v *view) recovery() *Recovery {
 			r.Silent = append(r.Silent, name)
 		}
 	}
-	if len(survivors) == 0 || len(survivors) >= Quorum(len(known)) {
+	if len(survivors) == 0 {
 		return nil
 	}
 	slices.SortFunc(survivors, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Applied, a.Applied), cmp.Compare(b.Revision, a.Revision), CompareNames(a.Pod, b.Pod))
 	})
 	r.Survivor, r.Revision = survivors[0].Pod, survivors[0].Revision
-	r.Hash = r.hash(v.Cluster.Record, survivors)
+	r.Hash = r.hash(v.Cluster, survivors)
+	r.HeldBack = cmp.Or(v.Cluster.Recovery.HeldBack, v.maySettle(r.Silent))
 	r.Message = r.message(v.Cluster)
 	return r
+}
+
+// mayServe reports whether a majority of these voters runs as far as the operator can tell: servers that answer anything at all, or
+// with which it does not get as far as that because they and the operator do not accept each other's certificates, may serve clients.
+func (v *view) mayServe(voters []string) bool {
+	up := 0
+	for _, name := range voters {
+		answers := slices.ContainsFunc(v.Etcd.Answers, func(a Answer) bool { return a.Pod == name })
+		if answers || slices.ContainsFunc(v.Etcd.Handshakes, func(f HandshakeFailure) bool { return f.Pod == name }) {
+			up++
+		}
+	}
+	return len(voters) > 0 && up >= Quorum(len(voters))
+}
+
+// whoMayHoldData are the voters, in the order of the record, then those of a change that was under way, and then all others that were
+// permitted to start: what is not known of them since the quorum was lost may be that they vote, and have more than the survivor.
+func (v *view) whoMayHoldData() []string {
+	names := slices.Clone(v.Cluster.Voters)
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range v.Cluster.NextVoters {
+		add(name)
+	}
+	for _, p := range v.Pods {
+		if p.Permit != nil {
+			add(p.Name)
+		}
+	}
+	for _, c := range v.Volumes {
+		if c.MemberID != 0 {
+			add(c.Name)
+		}
+	}
+	return names
+}
+
+// nodesSettle is how long it takes until a node that has stopped to report shows in its pods: Kubernetes waits for 40 s, and the operator's
+// pods tolerate it for 30 s more.
+const nodesSettle = 2 * time.Minute
+
+// maySettle says why nothing is replaced yet because of silent members whose pods exist, empty if it may be. A pod that is being deleted
+// and does not go is on a node that does not report: it has to be off for certain first, for after the decision nobody looks at the
+// former members any more, and they might come back as a majority.
+func (v *view) maySettle(silent []string) string {
+	var leaving, there, unmarked []string
+	for _, name := range silent {
+		if c, ok := v.volumes[name]; ok && c.MemberID == 0 {
+			unmarked = append(unmarked, name)
+		}
+		switch p, ok := v.pods[name]; {
+		case ok && p.Deleting:
+			leaving = append(leaving, name)
+		case ok:
+			there = append(there, name)
+		}
+	}
+	switch since := v.Cluster.Recovery.LostSince; {
+	case len(unmarked) > 0:
+		return fmt.Sprintf("save what is on the claims of %s, and delete these: nothing on them says that a member has used them, and after a "+
+			"restore such claims are deleted", list(unmarked))
+	case len(leaving) > 0:
+		return fmt.Sprintf("have the pods of %s go: once their nodes are off for certain, delete these Nodes, or give them the taint "+
+			"node.kubernetes.io/out-of-service", list(leaving))
+	case len(there) > 0 && (since.IsZero() || v.Now.Sub(since) < nodesSettle):
+		return fmt.Sprintf("wait until the quorum has been lost for %s: by then it is known whether the nodes of %s report", nodesSettle, list(there))
+	}
+	return ""
 }
 
 // holdsData reports whether the answer is of a member of the cluster, on its own data, that can be asked for a snapshot.
@@ -94,29 +167,30 @@ func (v *view) holdsData(a Answer) bool {
 	return own && !corrupt && a.ClusterID == v.Cluster.ID && !a.Learner && p.Permit != nil && !p.Deleting && p.Phase == Running
 }
 
-// lostForGood reports whether a voter's data no longer exists, and no etcd can be running on it either.
+// lostForGood reports whether a voter's data no longer exists as far as Kubernetes knows. Whatever may still have some is silent: a claim that
+// is there, even one that is being deleted or that member-run does not find its data on, because it may not be mounted.
 func (v *view) lostForGood(name string) bool {
+	if slices.Contains(v.Cluster.Recovery.Unlisted, name) {
+		return false
+	}
 	p, there := v.pods[name]
-	ended := !there || p.Permit == nil || p.Phase == Finished || p.Exit.DataGone()
-	return ended && v.dataGone(name) && !slices.ContainsFunc(v.foreign, func(c Volume) bool { return c.Name == name })
+	ended := !there || p.Permit == nil || p.Phase == Finished
+	if there && p.Persistent {
+		ended = ended || p.Exit.DataGone()
+	}
+	return ended && !slices.ContainsFunc(v.whole.Volumes, func(c Volume) bool { return c.Name == name && !c.Lost })
 }
 
 // hash is one of everything that a user who confirms the plan relies on. What changes without meaning anything, such as the UID of a
 // pod on the same volume, is not part of it.
-func (r *Recovery) hash(of Record, survivors []Answer) string {
+func (r *Recovery) hash(of Cluster, survivors []Answer) string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n", of.ID, of.Voters, of.NextVoters, r.Lost, r.Silent) // a hash takes everything
+	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%d\n", of.ID, of.Voters, of.NextVoters, r.Lost, r.Silent, of.Recovery.LostSince.Unix())
 	for _, a := range survivors {
 		_, _ = fmt.Fprintf(sum, "%q %x %d %d\n", a.Pod, a.MemberID, a.Applied, a.Revision)
 	}
 	const enough = 6
 	return hex.EncodeToString(sum.Sum(nil)[:enough])
-}
-
-// proven reports whether the API server proves that no quorum can ever form again, and that nobody else can have more than the
-// survivor: no voter is merely silent.
-func (r *Recovery) proven(c Cluster) bool {
-	return len(r.Silent) == 0 && len(c.NextVoters) == 0 && len(c.Voters)-len(r.Lost) < Quorum(len(c.Voters))
 }
 
 func (r *Recovery) message(c Cluster) string {
@@ -126,14 +200,15 @@ func (r *Recovery) message(c Cluster) string {
 		text += fmt.Sprintf(". %s may still have them, and may be serving clients where the operator does not see it: bring back what can "+
 			"be brought back, and be sure that the rest is off", list(r.Silent))
 	}
-	if c.Recovery.HeldBack != "" {
-		text += ". Before that, " + c.Recovery.HeldBack
+	if len(r.Lost) > 0 {
+		text += fmt.Sprintf(". Of %s there is no data left; if their pods or Nodes were removed by force, etcd may still run there: be sure that "+
+			"those machines are off", list(r.Lost))
+	}
+	if r.HeldBack != "" {
+		text += ". Before that, " + r.HeldBack
 	}
 	text += fmt.Sprintf(". To confirm: kubectl -n %s annotate --overwrite etcdclusters.%s %s %s=%s", c.Namespace, v1beta2.GroupVersion.Group, c.Name,
 		v1beta2.AnnotationRecover, r.Hash)
-	if c.Recovery.Automatic && r.proven(c) && c.Recovery.HeldBack == "" {
-		text += fmt.Sprintf(". Without that it is done %s after the quorum was lost (spec.recovery)", c.Recovery.Deadline)
-	}
 	if b := c.Recovery.Backup; b.Snapshot != "" {
 		text += fmt.Sprintf(". The newest verified backup is %s of EtcdBackup %s, revision %d, taken at %s", b.Snapshot, b.EtcdBackup,
 			b.Revision, b.Taken.UTC().Format(time.RFC3339))
@@ -149,9 +224,12 @@ func (v *view) recoveryAdvice() string {
 	return ". If no more members can be brought back, " + v.Recovery.Message
 }
 
-// recoveryVoid reports whether the EtcdRestore at hand was to carry out another plan than the present one: the quorum is back, or
-// what is observed has changed since the plan was confirmed.
+// recoveryVoid reports whether the EtcdRestore at hand was to carry out another plan than the present one: the quorum is back, what is
+// observed has changed since the plan was confirmed, or what was saved is not what the plan promises.
 func (v *view) recoveryVoid() bool {
-	plan := v.Cluster.RestorePlan
-	return plan != "" && (v.Recovery == nil || v.Recovery.Hash != plan)
+	c, r := v.Cluster, v.Recovery
+	if c.RestorePlan == "" {
+		return false
+	}
+	return r == nil || r.Hash != c.RestorePlan || r.Survivor != c.RestoreSurvivor || r.Revision > c.Safety.Revision
 }

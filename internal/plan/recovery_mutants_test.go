@@ -10,7 +10,7 @@ var recoveryMutants = map[string]mutant{
 	"silence is taken for a loss": {
 		next: recoverOnSilence, want: "S8: a recovery from a lost quorum, which nobody has confirmed", persistent: true,
 		scenario: scenario{
-			sizes: []int{3}, first: automatic, only: world.LossesAndSplits, running: true, lockstep: true, faults: 1,
+			sizes: []int{3}, only: world.LossesAndSplits, running: true, lockstep: true, faults: 1,
 		},
 	},
 	"a recovery begins although the majority is back": {
@@ -19,7 +19,7 @@ var recoveryMutants = map[string]mutant{
 	},
 	"a recovery carries out another plan": {
 		next: recoverOtherwise, want: "S8: what a survivor holds replaces the data by another plan", persistent: true,
-		scenario: scenario{sizes: []int{3}, only: world.SplitLosses, running: true, lockstep: true, faults: 3},
+		scenario: scenario{sizes: []int{3}, only: world.SplitLosses, running: true, lockstep: true, faults: 4},
 	},
 	"a recovery does not wait for pods on silent nodes": {
 		next: startBeside, want: "S8: c-3 is let start while", persistent: true,

@@ -12,7 +12,7 @@ import (
 // leftWith is a cluster whose quorum is lost: only these members answer, and follow nobody. The others' pods and volumes are there.
 func leftWith(size int, persistent bool, answering ...int) Observed {
 	o := healthyCluster(size, persistent)
-	o.Etcd = Etcd{Contact: ContactMinority}
+	o.Etcd, o.Cluster.Recovery.LostSince = Etcd{Contact: ContactMinority}, now.Add(-time.Hour)
 	for _, i := range answering {
 		a := answerOf(i)
 		a.Leader = 0
@@ -33,14 +33,6 @@ func gone(members ...int) func(*Observed) {
 
 // confirmed is the annotation with the hash of the plan as it is then.
 func confirmed(o *Observed) { o.Cluster.Recovery.Confirmed = Assess(*o).Recovery.Hash }
-
-// automatic has the operator confirm by itself what was lost for that long.
-func automatic(lost time.Duration) func(*Observed) {
-	return func(o *Observed) {
-		p := &o.Cluster.Recovery
-		p.Automatic, p.Deadline, p.LostSince = true, 30*time.Minute, now.Add(-lost)
-	}
-}
 
 func TestRecoveryPlan(t *testing.T) {
 	ahead := func(i int) func(*Observed) {
@@ -82,6 +74,37 @@ func TestRecoveryPlan(t *testing.T) {
 		"the survivor's data is corrupt": {
 			edit(leftWith(3, true, 1), func(o *Observed) { o.Etcd.Answers[0].Alarms = []Alarm{{AlarmCorrupt, id(1)}} }), nil,
 		},
+		"a server refuses the operator, and may serve others": {
+			edit(leftWith(3, true, 1), func(o *Observed) { o.Etcd.Handshakes = []HandshakeFailure{{Pod: "c-0"}} }), nil,
+		},
+		"a majority answers, and one of them is about to stop": {
+			edit(leftWith(3, true, 0, 1), func(o *Observed) { o.Pods[0].Deleting = true }), nil,
+		},
+		"a majority of those to be answers": {
+			edit(leftWith(5, true, 1, 3), func(o *Observed) { o.Cluster.NextVoters = []string{"c-1", "c-3", "c-4"} }), nil,
+		},
+		"a volume is lost, and its claim says so": {
+			edit(leftWith(3, true, 1), gone(2), func(o *Observed) { o.Pods, o.Volumes[0].Lost = o.Pods[1:], true }),
+			&Recovery{Survivor: "c-1", Revision: 100, Lost: []string{"c-0", "c-2"}},
+		},
+		"a claim is being deleted, another is not marked, and a pod has not found its data": {
+			edit(leftWith(5, true, 1), gone(4), func(o *Observed) {
+				o.Volumes[0].Deleting, o.Volumes[2].MemberID, o.Pods[3].Exit = true, 0, ExitDataLost
+				o.Pods = slices.Delete(slices.Clone(o.Pods), 2, 3)
+				o.Pods = o.Pods[1:]
+			}),
+			&Recovery{Survivor: "c-1", Revision: 100, Lost: []string{"c-4"}, Silent: []string{"c-0", "c-2", "c-3"}},
+		},
+		"what is left of a voter is not listed": {
+			edit(leftWith(3, true, 1), gone(0, 2), func(o *Observed) { o.Cluster.Recovery.Unlisted = []string{"c-2"} }),
+			&Recovery{Survivor: "c-1", Revision: 100, Lost: []string{"c-0"}, Silent: []string{"c-2"}},
+		},
+		"members that are not known to vote may have more": {
+			edit(leftWith(5, true, 1), gone(0), func(o *Observed) {
+				o.Cluster.Voters, o.Cluster.NextVoters = []string{"c-0", "c-1", "c-2"}, []string{"c-0", "c-1", "c-3"}
+			}),
+			&Recovery{Survivor: "c-1", Revision: 100, Lost: []string{"c-0"}, Silent: []string{"c-2", "c-3", "c-4"}},
+		},
 		"the survivor is about to stop": {edit(leftWith(3, true, 1), func(o *Observed) { o.Pods[1].Deleting = true }), nil},
 		"the voters are not known":      {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Voters = nil }), nil},
 		"it has never been up":          {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.ID = 0 }), nil},
@@ -114,6 +137,7 @@ func TestRecoveryHash(t *testing.T) {
 		},
 		"the survivor has applied more": func(o *Observed) { o.Etcd.Answers[0].Applied++ },
 		"the other one has, a bit":      func(o *Observed) { o.Etcd.Answers[1].Revision++ },
+		"it is lost once more":          func(o *Observed) { o.Cluster.Recovery.LostSince = now.Add(-time.Minute) },
 		"the voters are changing":       func(o *Observed) { o.Cluster.NextVoters = []string{"c-0", "c-1"} },
 	} {
 		if of(edit(base, change)) == of(base) {
@@ -143,7 +167,16 @@ func TestRecoverQuorum(t *testing.T) {
 		"it is confirmed":           {edit(lost, confirmed), create},
 		"another plan is confirmed": {edit(silent, confirmed, gone(0, 2)), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"silence is not confirmed":  {silent, Wait{Reason: v1beta2.ReasonQuorumLost}},
-		"silence is confirmed":      {edit(silent, confirmed), CreateRestore{Name: "c-recover-" + silentHash, Survivor: "c-1", Plan: silentHash}},
+		"silence is confirmed at once": {
+			edit(silent, func(o *Observed) { o.Cluster.Recovery.LostSince = now.Add(-time.Minute) }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
+		},
+		"silence on a node that does not report": {
+			edit(silent, func(o *Observed) { o.Pods[0].Deleting = true }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
+		},
+		"a voter's claim is not marked as used": {
+			edit(silent, func(o *Observed) { o.Volumes[0].MemberID = 0 }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
+		},
+		"silence is confirmed": {edit(silent, confirmed), CreateRestore{Name: "c-recover-" + silentHash, Survivor: "c-1", Plan: silentHash}},
 		"it was confirmed, and is carried out": {
 			edit(lost, confirmed, func(o *Observed) { o.Cluster.Recovery.Restore, o.Cluster.Recovery.RestorePlan = "r", hash }),
 			Wait{Reason: v1beta2.ReasonRecoveringQuorum},
@@ -161,17 +194,8 @@ func TestRecoverQuorum(t *testing.T) {
 		"there is nowhere to keep the snapshot": {
 			edit(lost, confirmed, func(o *Observed) { o.Cluster.Recovery.HeldBack = "set spec.recovery.backup" }), Blocked{Reason: v1beta2.ReasonDataLost},
 		},
-		"the quorum is back":               {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Recovery.Confirmed = hash }), Idle{Reason: v1beta2.ReasonSpecReached}},
-		"it is paused":                     {edit(lost, confirmed, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused}},
-		"automatic, before the deadline":   {edit(lost, automatic(29*time.Minute)), Blocked{Reason: v1beta2.ReasonDataLost}},
-		"automatic, after the deadline":    {edit(lost, automatic(30*time.Minute)), create},
-		"automatic, and never recorded":    {edit(lost, automatic(time.Hour), func(o *Observed) { o.Cluster.Recovery.LostSince = time.Time{} }), Blocked{Reason: v1beta2.ReasonDataLost}},
-		"automatic, and they are silent":   {edit(silent, automatic(24*time.Hour)), Wait{Reason: v1beta2.ReasonQuorumLost}},
-		"automatic, and one is silent":     {edit(leftWith(5, true, 1), gone(0, 2, 3), automatic(24*time.Hour)), Blocked{Reason: v1beta2.ReasonDataLost}},
-		"automatic, and the voters change": {edit(lost, automatic(24*time.Hour), func(o *Observed) { o.Cluster.NextVoters = []string{"c-1"} }), Blocked{Reason: v1beta2.ReasonDataLost}},
-		"automatic, and a quorum can form": {
-			edit(leftWith(5, true, 1, 3), gone(0, 2), automatic(24*time.Hour)), Wait{Reason: v1beta2.ReasonQuorumLost},
-		},
+		"the quorum is back": {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Recovery.Confirmed = hash }), Idle{Reason: v1beta2.ReasonSpecReached}},
+		"it is paused":       {edit(lost, confirmed, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused}},
 	})
 }
 
@@ -180,9 +204,10 @@ func TestRecoveryBegins(t *testing.T) {
 	lost := edit(leftWith(3, true, 1), gone(0, 2))
 	asked := func(o *Observed) {
 		c := &o.Cluster
-		c.Restore, c.RestorePlan, c.Safety = "restore", Assess(*o).Recovery.Hash, Safety{Revision: 100, Stale: true, CompletedAt: now.Add(-time.Hour)}
+		c.Restore, c.RestorePlan, c.RestoreSurvivor, c.Safety = "restore", Assess(*o).Recovery.Hash, "c-1", Safety{Revision: 100, Stale: true, CompletedAt: now.Add(-time.Hour)}
 		c.Recovery.Restore, c.Recovery.RestorePlan = "r", c.RestorePlan
 	}
+	leaving := edit(leftWith(3, true, 1), func(o *Observed) { o.Pods[0].Deleting, o.Pods[0].Deadline = true, now.Add(-time.Hour) })
 	begins := newView(lost).newBootstrap(2, []string{"c-0"}, "restore")
 	begins.Recovery = true
 	const stale = "the safety snapshot was taken without a quorum and may be stale"
@@ -193,6 +218,9 @@ func TestRecoveryBegins(t *testing.T) {
 		"the plan is the same":          {edit(lost, asked), CommitBootstrap{Bootstrap: begins, UnsavedReason: stale}},
 		"the same, and on emptyDirs":    {edit(onEmptyDir, asked), CommitBootstrap{Bootstrap: atOnce, UnsavedReason: stale}},
 		"a lost member is silent now":   {edit(lost, asked, func(o *Observed) { o.Volumes = append(o.Volumes, healthyCluster(3, true).Volumes[0]) }), CreatePods{Pods: []NewPod{newView(healthyCluster(3, true)).podFor(healthyCluster(3, true).Volumes[0])}}},
+		"another member was saved":      {edit(lost, asked, func(o *Observed) { o.Cluster.RestoreSurvivor = "c-0" }), Wait{Reason: v1beta2.ReasonRecoveringQuorum}},
+		"it saved less than the plan":   {edit(lost, asked, func(o *Observed) { o.Cluster.Safety.Revision = 99 }), Wait{Reason: v1beta2.ReasonRecoveringQuorum}},
+		"a pod is leaving meanwhile":    {edit(leaving, asked), Wait{Reason: v1beta2.ReasonQuorumLost}},
 		"the survivor does not answer":  {edit(lost, asked, func(o *Observed) { o.Etcd = Etcd{} }), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"the survivor follows a leader": {edit(lost, asked, func(o *Observed) { o.Etcd.Answers[0].Leader = id(2) }), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"the quorum is back": {
@@ -214,6 +242,12 @@ func TestNoTwoMajorities(t *testing.T) {
 		"a pod on a node that does not report": {replacedBySnapshot(true, oldIsGone, silent, recovery), Wait{Reason: v1beta2.ReasonBootstrapping}},
 		"nobody is left":                       {replacedBySnapshot(true, oldIsGone, recovery), CreateVolumes{Names: []string{"c-3"}, Incarnation: 2}},
 	})
+	later := edit(replacedBySnapshot(true, oldIsGone, recovery), func(o *Observed) {
+		o.Cluster.Restore, o.Cluster.Safety = "later", Safety{Skipped: true}
+	})
+	if a, ok := Next(later).(CommitBootstrap); !ok || !a.Bootstrap.Recovery {
+		t.Errorf("a later restore of another snapshot is %+v", a)
+	}
 	lost := edit(replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, recovery), func(o *Observed) { o.Pods[0].Exit = ExitDataLost })
 	if a, ok := Next(lost).(CommitBootstrap); !ok || !a.Bootstrap.Recovery {
 		t.Errorf("another attempt is %+v", a)

@@ -172,7 +172,7 @@ func recordBeforeReplacing(v *view) Action {
 // record is committed before any of the existing members is touched; further members join the restored one as learners. A newer
 // restore supersedes one in progress, and replaces what that one was to replace.
 func startRestore(v *view) Action {
-	if v.Cluster.Restore == "" || v.recoveryVoid() {
+	if v.Cluster.Restore == "" || v.recoveryVoid() || v.Cluster.RestorePlan != "" && v.Recovery.HeldBack != "" {
 		return nil
 	}
 	if v.safetySnapshotExpired() {
@@ -182,7 +182,8 @@ func startRestore(v *view) Action {
 		}
 	}
 	b := v.newBootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore)
-	b.Recovery = v.Cluster.RestorePlan != ""
+	before := v.Cluster.Bootstrap
+	b.Recovery = v.Cluster.RestorePlan != "" || v.Cluster.Previous != nil && before != nil && before.Recovery // the same members are replaced
 	return CommitBootstrap{Bootstrap: b, UnsavedReason: v.unsavedReason()}
 }
 

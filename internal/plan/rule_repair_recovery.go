@@ -11,7 +11,7 @@ import (
 // (startRestore).
 func recoverQuorum(v *view) Action {
 	r, c := v.Recovery, v.Cluster.Recovery
-	if r == nil || c.HeldBack != "" {
+	if r == nil {
 		return nil
 	}
 	switch {
@@ -19,17 +19,11 @@ func recoverQuorum(v *view) Action {
 		return Blocked{Reason: v1beta2.ReasonRecoveryFailed, Message: fmt.Sprintf(
 			"recovering from the lost quorum with what %s holds has failed, and nothing was replaced: EtcdRestore %s: %s; delete it to try again",
 			r.Survivor, c.Restore, c.RestoreFailed)}
-	case c.RestorePlan == r.Hash:
+	case c.RestorePlan == r.Hash && r.HeldBack == "":
 		return Wait{Reason: v1beta2.ReasonRecoveringQuorum, After: v.poll(), Message: fmt.Sprintf(
 			"recovering from the lost quorum with what %s holds, by plan %s: EtcdRestore %s saves and verifies it first", r.Survivor, r.Hash, c.Restore)}
-	case c.Confirmed == r.Hash, v.recoversByItself():
+	case c.Confirmed == r.Hash && c.RestorePlan != r.Hash && r.HeldBack == "":
 		return CreateRestore{Name: v.Cluster.Name + "-recover-" + r.Hash, Survivor: r.Survivor, Plan: r.Hash}
 	}
 	return nil
-}
-
-// recoversByItself reports whether spec.recovery confirms the plan.
-func (v *view) recoversByItself() bool {
-	c := v.Cluster.Recovery
-	return c.Automatic && !c.LostSince.IsZero() && v.Now.Sub(c.LostSince) >= c.Deadline && v.Recovery.proven(v.Cluster)
 }

@@ -13,7 +13,7 @@ func recovery(in Input) *v1beta2.RecoveryStatus {
 		return nil
 	}
 	shown := &v1beta2.RecoveryPlan{
-		Hash: p.Hash, Survivor: p.Survivor, Revision: p.Revision, Lost: p.Lost, Silent: p.Silent, HeldBack: c.HeldBack, Message: p.Message,
+		Hash: p.Hash, Survivor: p.Survivor, Revision: p.Revision, Lost: p.Lost, Silent: p.Silent, HeldBack: p.HeldBack, Message: p.Message,
 	}
 	if b := c.Backup; b.Snapshot != "" {
 		shown.Backup = &v1beta2.RecoveryBackup{

@@ -75,7 +75,7 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Automatic))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
 }
 
 type encoder struct{ buf []byte }

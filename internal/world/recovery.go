@@ -12,9 +12,9 @@ import (
 type recovery struct {
 	// Confirmed is the hash of the plan that the user has confirmed last.
 	Confirmed string
-	// Plan is that of the EtcdRestore, empty if there is none. Failed is true once that is void.
-	Plan   string
-	Failed bool
+	// Plan is that of the EtcdRestore, empty if there is none, and Survivor the member that it names. Failed is true once that is void.
+	Plan, Survivor string
+	Failed         bool
 	// Number is the EtcdRestore's among all restores once it has saved what the survivor holds, and asks for the cluster to be restarted
 	// from that; 0 before.
 	Number int
@@ -24,12 +24,12 @@ type recovery struct {
 var (
 	// ConfirmedLosses are members that lose their data, and a user who confirms the plan.
 	ConfirmedLosses = []Kind{dataWiped, planConfirmed}
-	// LossesAndSplits leave it to the operator.
+	// LossesAndSplits lose members' data, and leave the rest to somebody who may confirm the plan.
 	LossesAndSplits = []Kind{dataWiped, networkSplits}
 	// SplitFaults are silence, and a user who confirms that nevertheless.
 	SplitFaults = []Kind{networkSplits, planConfirmed, passHeld}
 	// SplitLosses are silence that turns out to be a loss.
-	SplitLosses = []Kind{networkSplits, planConfirmed, dataWiped}
+	SplitLosses = []Kind{networkSplits, planConfirmed, volumeDeleted, podKilled}
 	// SilentLosses leave pods on nodes that do not report.
 	SilentLosses = []Kind{nodeDies, planConfirmed}
 )
@@ -120,19 +120,18 @@ func (w *World) recovering() bool {
 
 // recovers notes what was asked for in case of a lost quorum.
 func (k *Kube) recovers(c *plan.Cluster) {
-	if k.Recovery == (recovery{}) && !k.Automatic {
-		return
-	}
 	r := k.Recovery
 	c.Recovery = plan.RecoveryPolicy{
-		Automatic: k.Automatic, Deadline: time.Minute, LostSince: base.Add(-time.Hour), Confirmed: r.Confirmed,
-		Restore: "recovery", RestorePlan: r.Plan,
+		LostSince: base.Add(-time.Hour), Confirmed: r.Confirmed, RestorePlan: r.Plan,
+	}
+	if r.Plan != "" {
+		c.Recovery.Restore = "recovery"
 	}
 	if r.Failed {
 		c.Recovery.RestoreFailed = "RecoveryVoid"
 	}
 	if c.Restore != "" && k.ofSurvivor(k.asked()) {
-		c.RestorePlan = r.Plan
+		c.RestorePlan, c.RestoreSurvivor = r.Plan, r.Survivor
 	}
 }
 
@@ -147,22 +146,13 @@ func (w *World) createRecovery(e plan.CreateRestore) bool {
 	if w.recovering() {
 		w.CalledOff = max(w.CalledOff, w.Recovery.Number)
 	}
-	w.Recovery = recovery{Confirmed: w.Recovery.Confirmed, Plan: e.Plan}
+	w.Recovery = recovery{Confirmed: w.Recovery.Confirmed, Plan: e.Plan, Survivor: e.Survivor}
 	return true
 }
 
-// checkConfirmed is S8 for the EtcdRestore: a quorum is given up by whoever has seen the plan, or if nothing of a majority is left.
+// checkConfirmed is S8 for the EtcdRestore: a quorum is given up by whoever has seen the plan, and by nobody else.
 func (w *World) checkConfirmed(a plan.CreateRestore) {
-	if a.Survivor == "" || a.Plan == w.Recovery.Confirmed {
-		return
-	}
-	g, left := w.Etcd.Group(w.Status.ID), 0
-	for i := range g.Members {
-		if m := &g.Members[i]; !m.Learner && w.Etcd.Data(g.ID, m.ID) != nil {
-			left++
-		}
-	}
-	if !w.Automatic || left >= etcdtest.Quorum(g.Voters()) {
+	if a.Survivor != "" && a.Plan != w.Recovery.Confirmed {
 		w.violate("S8: a recovery from a lost quorum, which nobody has confirmed")
 	}
 }

@@ -41,8 +41,6 @@ type Spec struct {
 	FromSnapshot bool
 	// Legacy is true while members of coreos/etcd-operator are there.
 	Legacy bool
-	// Automatic is true if the operator confirms the recovery from a lost quorum by itself.
-	Automatic bool
 }
 
 // sameCluster reports whether two specs are the same EtcdCluster's: restores are other objects.

@@ -59,3 +59,19 @@ func TestAutopilotIsTheUsers(t *testing.T) {
 		}
 	}
 }
+
+// TestRecoveryIsTheUsers wants whoever says where a recovery is kept, or that it is to wait for them, to be heard although something else in
+// the spec is wrong.
+func TestRecoveryIsTheUsers(t *testing.T) {
+	noted := v1beta2.InternalStatus{AcceptedSpec: &runtime.RawExtension{
+		Raw: []byte(`{"size":3,"version":"3.6.16","recovery":{"backup":{"name":"other"}}}`),
+	}}
+	named := &v1beta2.RecoverySpec{Backup: &v1beta2.EtcdBackupRef{Name: "nightly"}}
+	for _, given := range []*v1beta2.RecoverySpec{named, nil} {
+		spec := v1beta2.EtcdClusterSpec{Size: 3, Version: "3.4.1", Recovery: given}
+		got, problem := Effective(&v1beta2.EtcdCluster{Spec: spec, Status: v1beta2.EtcdClusterStatus{InternalStatus: noted}}, nil)
+		if problem == nil || got.Version != "3.6.16" || got.Recovery != given {
+			t.Errorf("%+v: %+v (%v)", given, got, problem)
+		}
+	}
+}

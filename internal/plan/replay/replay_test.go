@@ -67,7 +67,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
 	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.BackingUp", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
-	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
+	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.RestoreSurvivor", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
 	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Database.Pod", "Database.PodUID", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Reached", "Etcd.Unconfirmed",
 	"HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
@@ -77,7 +77,7 @@ var told = []string{
 	"Quarantined.VolumeUID", "Record.KeptUIDs",
 	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters",
 	"RecoveryBackup.EtcdBackup", "RecoveryBackup.Snapshot", "RecoveryPolicy.Confirmed", "RecoveryPolicy.HeldBack", "RecoveryPolicy.Restore",
-	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "Safety.UnsavedReason", "Target.Kind",
+	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "RecoveryPolicy.Unlisted", "Safety.UnsavedReason", "Target.Kind",
 	"Target.Name", "Target.Verb", "Volume.Foreign",
 	"Volume.Name", "Volume.UID", "Volume.Version",
 }

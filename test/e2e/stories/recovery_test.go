@@ -16,33 +16,26 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestRecovery loses a majority of the volumes for good. Once the plan is confirmed, or after the deadline where the spec says so, the
-// cluster goes on with all that was acknowledged, and the survivor's volume is kept.
+// TestRecovery loses a majority of the volumes for good. Once the plan is confirmed, and not before, the cluster goes on with all that was
+// acknowledged, and the survivor's volume is kept.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name      string
-		size      int32
-		automatic bool
+		name string
+		size int32
 	}{
-		{"two-of-three", 3, false},
-		{"three-of-five", 5, true},
+		{"two-of-three", 3},
+		{"three-of-five", 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			spec := onVolumes(c.size)
-			if c.automatic {
-				spec.Recovery = &v1beta2.RecoverySpec{QuorumLoss: v1beta2.QuorumLossAutomatic, Deadline: &metav1.Duration{Duration: time.Minute}}
-			}
-			s := begin(t, c.name, spec)
+			s := begin(t, c.name, onVolumes(c.size))
 			s.settled()
 			s.puts("key", 100)
 			lost := s.losesMajority()
 			p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
 			survivor := s.claim(p.Survivor).UID
-			if !c.automatic {
-				s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
-				s.confirms(p.Hash)
-			}
+			s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
+			s.confirms(p.Hash)
 			s.restored(s.Name + "-recover-" + p.Hash)
 			s.healthy("recovered")
 			s.has("key", 100)
@@ -57,9 +50,7 @@ func TestRecovery(t *testing.T) {
 // user has confirmed it, and nothing is replaced.
 func TestRecoveryUnwanted(t *testing.T) {
 	t.Parallel()
-	spec := onVolumes(3)
-	spec.Recovery = &v1beta2.RecoverySpec{QuorumLoss: v1beta2.QuorumLossAutomatic, Deadline: &metav1.Duration{Duration: time.Minute}}
-	s := begin(t, "silent", spec)
+	s := begin(t, "silent", onVolumes(3))
 	s.settled()
 	s.puts("key", 100)
 	object, err := s.Cluster.Get(t.Context())
@@ -71,7 +62,7 @@ func TestRecoveryUnwanted(t *testing.T) {
 	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Silent, frozen) })
 	s.never("an EtcdRestore for silence", 90*time.Second, s.recovers)
 	s.confirms(p.Hash)
-	must(t, harness.Await(t.Context(), "the EtcdRestore of the plan", limit, func(ctx context.Context) (string, bool) {
+	must(t, harness.Await(t.Context(), "the EtcdRestore of the plan, two minutes after the loss", limit, func(ctx context.Context) (string, bool) {
 		return "there is none", s.recovers(ctx)
 	}))
 	for _, name := range frozen {
