@@ -81,7 +81,7 @@ func (s *story) fillQuota() {
 // look has the operator look at the cluster at once: it is idle, and would within 72 s.
 func (s *story) look(value string) {
 	s.t.Helper()
-	must(s.t, env.Run(s.t.Context(), "annotate", "etcdcluster", s.Name, "-n", s.Namespace, v1beta2.AnnotationLogObserved+"="+value))
+	must(s.t, env.Run(s.t.Context(), "annotate", "--overwrite", "etcdcluster", s.Name, "-n", s.Namespace, v1beta2.AnnotationLogObserved+"="+value))
 }
 
 // cure runs the commands that a runbook has for those who cannot raise the quota, as they stand there.
