@@ -70,7 +70,7 @@ func (a Autopilot) Mode(feature string) Mode {
 
 // Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: the replacement of a member.
 func (known Assessment) Disturbing() bool {
-	return known.InProgress != nil || known.Quarantined.ID != 0
+	return known.InProgress != nil || known.Quarantined.ID != 0 && known.Changes[known.Quarantined.Name] == ChangeReplace
 }
 
 // Features are all of them.

@@ -149,10 +149,11 @@ func (d *decisions) checkRules(t *testing.T) {
 
 // guarded are the guards, and the rules whose answers they are known to take the place of.
 var guarded = map[string][]string{
-	"requireQuorum": {"membership/scaleDown", "repair/updateUnstartablePod", "updates/updateUnavailableMember"},
+	"awaitDefragmentation": {"membership/scaleDown", "updates/updateUnavailableMember"},
+	"requireQuorum":        {"membership/scaleDown", "repair/updateUnstartablePod", "updates/updateUnavailableMember"},
 	"blockEvictions": {
-		"leadership/restartHungMember", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown", "repair/updateUnstartablePod",
-		"updates/updateNextMember", "updates/updateUnavailableMember",
+		"leadership/restartHungMember", "membership/makeRoom", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown",
+		"repair/updateUnstartablePod", "updates/defragment", "updates/updateNextMember", "updates/updateUnavailableMember",
 	},
 	"raiseBudgetFirst":  {"membership/promoteLearner"},
 	"commitVotersFirst": {"membership/promoteLearner", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown"},

@@ -20,8 +20,8 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the action is %#v, and Next's %#v", e.Action, Next(shrinks))
 	}
 	if !slices.Equal(e.Guards, []string{
-		"protectKeptVolumes", "protectForeignVolumes", "requireConfirmedMembers", "awaitDefragmentation", "requireQuorum", "blockEvictions", "raiseBudgetFirst",
-		"commitVotersFirst",
+		"protectKeptVolumes", "protectForeignVolumes", "requireConfirmedMembers", "awaitDefragmentation", "requireQuorum", "blockEvictions",
+		"learnFromTheRight", "raiseBudgetFirst", "commitVotersFirst",
 	}) {
 		t.Errorf("guards %q", e.Guards)
 	}

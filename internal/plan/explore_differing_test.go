@@ -29,10 +29,26 @@ var differingMutants = map[string]mutant{
 		next: believesOneComparison, want: "S2: c-", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
 	},
+	"a learner joins while the wrong member leads": {
+		next: learnsFromAnyone, want: "S2: c-", persistent: true,
+		scenario: scenario{sizes: []int{3, 4}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
+	},
 	"the volume of a quarantined member is deleted": {
 		next: forgetsEvidence, want: "S2: volume", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
 	},
+}
+
+// learnsFromAnyone does not know who is quarantined while it has new members join.
+func learnsFromAnyone(o plan.Observed) plan.Action {
+	blind := o
+	blind.Cluster.Quarantined = plan.Quarantined{}
+	if a := plan.Next(blind); o.Cluster.Quarantined.Member != 0 {
+		if _, joins := a.(plan.AddLearner); joins {
+			return a
+		}
+	}
+	return plan.Next(o)
 }
 
 // believesOneComparison takes whoever differs from the first one for wrong.

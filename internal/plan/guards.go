@@ -125,6 +125,26 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
+// learnFromTheRight lets nobody get its data from a leader whose data is wrong: no learner is added, started or promoted while it leads.
+func learnFromTheRight(v *view, a Action) Action {
+	if v.Quarantined.ID == 0 || v.Quarantined.ID != v.Leader {
+		return nil
+	}
+	switch act := a.(type) {
+	case AddLearner, Promote:
+	case WritePermits:
+		if !slices.ContainsFunc(act.Permits, func(p PodPermit) bool { return v.members[p.Pod].Learner }) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonDivergedMember, After: pollSlow,
+		Message: "waiting until another voter than " + v.Quarantined.Name + " can lead: new members would get its data, which is wrong",
+	}
+}
+
 // raiseBudgetFirst allows no promotion while the budget is for one voter fewer: the loss of the new voter plus an eviction
 // could break the quorum.
 func raiseBudgetFirst(v *view, a Action) Action {

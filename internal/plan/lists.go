@@ -207,6 +207,7 @@ var runningGuards = []guard{
 	awaitDefragmentation,    // RemoveMember, SetImage, Recreate, DeletePod, Defragment of a voter: Wait while any member is being defragmented
 	requireQuorum,           // the same: Wait unless the others are a healthy quorum
 	blockEvictions,          // the same: SetBudget first, then Wait until it is in force, so that no eviction adds to the disruption
+	learnFromTheRight,       // AddLearner, Promote, WritePermits of a learner: Wait while a member leads whose data is wrong
 	raiseBudgetFirst,        // Promote: SetBudget first, so that evictions leave a quorum of the voters including the new one
 	commitVotersFirst,       // Promote, RemoveMember of a voter: CommitVoters first, so that status names the voters afterwards
 }

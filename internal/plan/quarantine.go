@@ -15,13 +15,18 @@ type Quarantined struct {
 	VolumeUID string
 }
 
-// quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none, or if Auto Pilot may not act any more.
+// quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none.
 func (v *view) quarantined() Member {
 	m, listed := v.memberByID(v.Cluster.Quarantined.Member)
-	if !listed || m.Name != v.Cluster.Quarantined.Name || v.Cluster.Autopilot.Diverged != ModeOn {
+	if !listed || m.Name != v.Cluster.Quarantined.Name {
 		return Member{}
 	}
 	return m
+}
+
+// replacesQuarantined reports whether that member is replaced. Where Auto Pilot may not act any more, it only stays away from clients.
+func (v *view) replacesQuarantined() bool {
+	return v.Quarantined.ID != 0 && v.Cluster.Autopilot.Diverged == ModeOn
 }
 
 // evidence reports whether the volume was that of a quarantined member which a quorum lists no more.
@@ -34,17 +39,26 @@ func (e Etcd) lists(id uint64) bool {
 	return slices.ContainsFunc(e.Members, func(m Member) bool { return m.ID == id })
 }
 
-// quarantineOver reports whether the recorded quarantine is over: Auto Pilot may not act any more, and not because the cluster is paused; or
-// the member has gone, its alarm too, and its volume is recorded as kept.
+// quarantineOver reports whether the recorded quarantine is over: the member has gone, its alarm too, and its volume is recorded as kept; or
+// its data was found to be the majority's again, at two compactions as it was found not to be. The mode does not matter: to switch Auto
+// Pilot off does not make the data right.
 func (r Record) quarantineOver(o Observed) bool {
 	q := r.Quarantined
-	switch {
-	case q == Quarantined{}, o.Etcd.Contact != ContactQuorum:
+	if (q == Quarantined{}) || o.Etcd.Contact != ContactQuorum {
 		return false
-	case o.Cluster.Autopilot.Diverged != ModeOn:
-		return !o.Cluster.Paused
 	}
-	return !o.Etcd.lists(q.Member) && !slices.Contains(Assess(o).Alarms, q.alarm())
+	v := newView(o)
+	if slices.Contains(v.Alarms, q.alarm()) {
+		return false
+	}
+	return !o.Etcd.lists(q.Member) || v.agree()
+}
+
+// agree reports whether the last two comparisons found the data of all present voters to be the same.
+func (v *view) agree() bool {
+	return len(v.Etcd.Compared) > 1 && !slices.ContainsFunc(v.Etcd.Compared[len(v.Etcd.Compared)-2:], func(c Comparison) bool {
+		return !v.concerns(c) || c.Differs()
+	})
 }
 
 // alarm is what etcd raises about the member if it finds out by itself.
@@ -54,7 +68,11 @@ func (q Quarantined) alarm() Alarm { return Alarm{Kind: AlarmCorrupt, Member: q.
 // although their data differs. Without a comparison nothing is known, and nothing is said.
 func (v *view) judgeData() {
 	mode := v.Cluster.Autopilot.Diverged
-	if mode == ModeOff || v.Cluster.Quarantined.Member != 0 && mode == ModeOn {
+	switch {
+	case v.Quarantined.ID != 0 && mode != ModeOn:
+		v.Held = append(v.Held, *v.quarantineStands())
+		return
+	case mode == ModeOff, v.Cluster.Quarantined.Member != 0:
 		return
 	}
 	culprit, hold := v.culprit()
@@ -68,6 +86,13 @@ func (v *view) judgeData() {
 	case culprit.ID != 0:
 		v.Diverged = culprit
 	}
+}
+
+// quarantineStands says what is left to do about a member whose replacement was begun, and may not go on.
+func (v *view) quarantineStands() *HeldAct {
+	return &HeldAct{Feature: FeatureDiverged, Reason: v1beta2.ReasonDivergedMemberHeld, Message: fmt.Sprintf("the data of %s (%016x) differs "+
+		"from what a majority of the voters agrees on: it is kept away from clients and leadership; with mode On it is replaced", v.Quarantined.Name,
+		v.Quarantined.ID)}
 }
 
 // culprit returns the voter that is proven to differ from a majority of all voters which agrees: at two compactions, or at one if etcd has

@@ -41,6 +41,11 @@ func quarantined(o Observed, i int) Observed {
 	})
 }
 
+// mode has Auto Pilot go that far with members whose data differs.
+func mode(o Observed, m Mode) Observed {
+	return edit(o, func(o *Observed) { o.Cluster.Autopilot.Diverged = m })
+}
+
 // TestQuarantine is the order in which a member is replaced whose data differs.
 func TestQuarantine(t *testing.T) {
 	corrupt := Alarm{AlarmCorrupt, id(1)}
@@ -85,6 +90,25 @@ func TestQuarantine(t *testing.T) {
 		"it waits for a voter that is down": {
 			silent(unserved(quarantined(healthyCluster(3, true), 1), 1), 2), nil,
 		},
+		"it does not lead even then": {
+			silent(unserved(quarantined(healthyCluster(3, true), 0), 0), 2), MoveLeader{From: id(0), To: id(1), FromName: name(0), ToName: name(1)},
+		},
+		"who may have got its data goes": {
+			unserved(started(withLearner(quarantined(healthyCluster(3, true), 0), 3)), 0),
+			RemoveMember{ID: id(3), Name: name(3), Why: v1beta2.ReasonDivergedMember},
+		},
+		"where nobody may act it gets no clients": {
+			mode(quarantined(healthyCluster(3, true), 1), ModeOff), RemoveFromService{Pod: name(1), UID: "p1"},
+		},
+		"nor does it lead there": {
+			mode(unserved(quarantined(healthyCluster(3, true), 0), 0), ModeAdvise), MoveLeader{From: id(0), To: id(1), FromName: name(0), ToName: name(1)},
+		},
+		"and it is not replaced there": {
+			mode(unserved(quarantined(healthyCluster(3, true), 1), 1), ModeOff), nil,
+		},
+		"nor removed": {
+			mode(closed(alarmed(unserved(quarantined(healthyCluster(3, true), 1), 1), corrupt)), ModeOff), nil,
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			got := Next(c.observed)
@@ -110,9 +134,6 @@ func withoutMember(o Observed, i int) Observed {
 func TestDataIsNotJudged(t *testing.T) {
 	three := healthyCluster(3, true)
 	one, all, none := []int64{0, 1, 0}, []int64{0, 1, 2}, []int64{0, 0, 0}
-	mode := func(o Observed, m Mode) Observed {
-		return edit(o, func(o *Observed) { o.Cluster.Autopilot.Diverged = m })
-	}
 	const held, unclear = v1beta2.ReasonDivergedMemberHeld, v1beta2.ReasonDivergedMemberUnclear
 	for title, c := range map[string]struct {
 		observed Observed
@@ -192,13 +213,20 @@ func TestQuarantineIsRecorded(t *testing.T) {
 	if got := Next(o); got != (RemoveFromService{Pod: name(1), UID: "p1"}) {
 		t.Errorf("without its turn it goes on with %#v", got)
 	}
-	off := edit(o, func(o *Observed) { o.Cluster.Autopilot.Diverged = ModeOff })
-	if r := off.Cluster.Apply(nil, off); r.Quarantined != (Quarantined{}) {
+	off := mode(o, ModeOff)
+	if r := off.Cluster.Apply(nil, off); r.Quarantined != want {
 		t.Errorf("with mode Off: %+v", r.Quarantined)
 	}
-	off.Cluster.Paused = true
-	if r := off.Cluster.Apply(nil, off); r.Quarantined != want {
-		t.Errorf("while it is paused: %+v", r.Quarantined)
+	if held := Assess(off).Held; len(held) != 1 || held[0].Reason != v1beta2.ReasonDivergedMemberHeld || !strings.Contains(held[0].Message, "kept away") {
+		t.Errorf("with mode Off: held %+v", held)
+	}
+	once := compared(o, []int64{0, 1, 0}, []int64{0, 0, 0})
+	if r := once.Cluster.Apply(nil, once); r.Quarantined != want {
+		t.Errorf("when its data was right once: %+v", r.Quarantined)
+	}
+	again := compared(o, []int64{0, 0, 0}, []int64{0, 0, 0})
+	if r := again.Cluster.Apply(nil, again); r.Quarantined != (Quarantined{}) || len(r.KeptUIDs) != 0 {
+		t.Errorf("when its data was right twice: %+v, kept %v", r.Quarantined, r.KeptUIDs)
 	}
 	after := withoutMember(o, 1)
 	r = after.Cluster.Apply(nil, after)
@@ -216,6 +244,27 @@ func TestQuarantineIsRecorded(t *testing.T) {
 	}
 	if got := Next(withoutPod(after, 1)); !reflect.DeepEqual(got, Action(CreateVolumes{Names: []string{name(3)}, Incarnation: 1})) {
 		t.Errorf("a new member has another name: %#v", got)
+	}
+}
+
+// TestNobodyLearnsFromTheWrong: while nobody else can lead, no learner joins, starts or is promoted.
+func TestNobodyLearnsFromTheWrong(t *testing.T) {
+	o := unserved(quarantined(healthyCluster(3, true), 0), 0)
+	for _, a := range []Action{
+		AddLearner{Name: name(3)}, Promote{ID: id(3), Name: name(3)}, WritePermits{[]PodPermit{{Pod: name(3)}}},
+	} {
+		v := newView(withLearner(o, 3))
+		if got, ok := learnFromTheRight(v, a).(Wait); !ok || got.Reason != v1beta2.ReasonDivergedMember {
+			t.Errorf("%T: %#v", a, got)
+		}
+		v.Leader = id(1)
+		if got := learnFromTheRight(v, a); got != nil {
+			t.Errorf("%T while another one leads: %#v", a, got)
+		}
+	}
+	v := newView(o)
+	if got := learnFromTheRight(v, WritePermits{[]PodPermit{{Pod: name(1)}}}); got != nil {
+		t.Errorf("a voter may not start: %#v", got)
 	}
 }
 

@@ -12,7 +12,10 @@ import (
 //
 // If etcd itself has raised its alarm, it refuses all requests for keys: then the member goes at once, and its alarm is disarmed.
 //
-// The rule has no answer while another voter is not healthy: what brings that one back comes later in the list.
+// Nobody is removed for it while another voter is not healthy: what brings that one back comes later in the list. Leadership is moved all
+// the same. A learner that runs while the member leads may have the wrong data, and goes; the guard learnFromTheRight lets no other one begin.
+//
+// Where Auto Pilot may not act any more, the member is kept away from clients and leadership all the same, and is not replaced.
 func quarantine(v *view) Action {
 	if m := v.Diverged; m.ID != 0 {
 		q := Quarantined{Member: m.ID, Name: m.Name}
@@ -29,14 +32,25 @@ func quarantine(v *view) Action {
 		return nil
 	case v.pods[m.Name].InService:
 		return RemoveFromService{Pod: m.Name, UID: v.pods[m.Name].UID}
-	case len(v.unhealthyVoters()) > 0:
-		return nil
+	case m.ID == v.Leader:
+		return v.deposeQuarantined()
 	}
-	if to := v.nextLeader(m); m.ID == v.Leader && to.ID != 0 {
-		return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
-	}
-	if alarm != nil && v.safeToRemove(m) {
+	if alarm != nil && len(v.unhealthyVoters()) == 0 && v.safeToRemove(m) {
 		return RemoveMember{ID: m.ID, Name: m.Name, Why: v1beta2.ReasonDivergedMember}
+	}
+	return nil
+}
+
+// deposeQuarantined ends that the member leads whose data is wrong, and removes who may have got that data meanwhile.
+func (v *view) deposeQuarantined() Action {
+	for _, l := range v.learners {
+		if v.pods[l.Name].Permit != nil {
+			return RemoveMember{ID: l.ID, Name: l.Name, Why: v1beta2.ReasonDivergedMember}
+		}
+	}
+	m := v.Quarantined
+	if to := v.nextLeader(m); to.ID != 0 {
+		return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRecreate
 	case v.downgraded(p):
 		return ChangeRestart // no replacement can join until the downgrade is complete
-	case p.Name == v.Quarantined.Name:
+	case v.replacesQuarantined() && p.Name == v.Quarantined.Name:
 		return ChangeReplace // its data must not come back
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +100,7 @@ func TestMakeRoom(t *testing.T) {
 		"the same, once more":                {full(db(1, last(5*mebi, time.Second, false)), db(1, func(d *Database) { d.Removed = 9 })), "", "noSpace MakingRoom"},
 		"pages are being freed":              {full(holes, db(1, func(d *Database) { d.Rests = false })), "", ""},
 		"one is being defragmented":          {full(holes, readied(1), db(2, func(d *Database) { d.Defragmenting = now })), "", ""},
-		"one is defragmented for long":       {full(holes, db(2, func(d *Database) { d.Defragmenting = now.Add(-time.Hour) })), "", "c-2 is still being defragmented"},
+		"one is defragmented for long":       {full(holes, db(2, func(d *Database) { d.Defragmenting = now.Add(-time.Hour) })), "", "until all voters are healthy"},
 		"a snapshot of it is read":           {full(holes, db(1, func(d *Database) { d.Copied = true })), "", "a snapshot is read from it"},
 		"a snapshot of another one is read":  {full(holes, readied(1), db(2, func(d *Database) { d.Copied = true })), "defragmenting c-1", ""},
 		"a backup":                           {full(holes, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), "", "EtcdBackup nightly is taking a snapshot"},
@@ -214,43 +212,6 @@ func last(free int64, ago time.Duration, failed bool) func(*Database) {
 func setCommitted(o *Observed, applied ...uint64) {
 	for i, n := range applied {
 		o.Etcd.Answers[i].Committed, o.Etcd.Answers[i].Applied = n, n
-	}
-}
-
-// TestNothingElseWhileDefragmenting wants no other voter to be disrupted while one is being defragmented, and not that one either.
-func TestNothingElseWhileDefragmenting(t *testing.T) {
-	busy := surveyed(3, func(o *Observed) { o.Etcd.Databases[1].Defragmenting = now.Add(-time.Minute) })
-	v := newView(busy)
-	if v.Defragmented.Name != name(1) || slices.Contains(v.Healthy, name(1)) {
-		t.Fatalf("defragmented: %+v, healthy: %v", v.Defragmented, v.Healthy)
-	}
-	for _, a := range []Action{
-		RemoveMember{ID: id(2), Name: name(2)}, RemoveMember{ID: id(1), Name: name(1)}, SetImage{Name: name(2)}, Recreate{Name: name(0)},
-		DeletePod{Name: name(2)}, DeletePod{Name: name(1)}, Defragment{Name: name(2)}, MoveLeader{From: id(0), To: id(1)},
-	} {
-		got, _ := v.guarded(runningGuards, a)
-		if w, waits := got.(Wait); !waits || w.Reason != v1beta2.ReasonDefragmenting {
-			t.Errorf("%#v becomes %#v", a, got)
-		}
-	}
-	for _, a := range []Action{MoveLeader{From: id(0), To: id(2)}, SetBudget{MinAvailable: 3}, AddToService{Pods: []string{name(2)}}} {
-		if got, _ := v.guarded(runningGuards, a); !reflect.DeepEqual(got, a) {
-			t.Errorf("%#v becomes %#v", a, got)
-		}
-	}
-	for title, o := range map[string]Observed{
-		"an update":      edit(busy, func(o *Observed) { o.Pods[2].Drift.Template = true }),
-		"evictions":      edit(busy, func(o *Observed) { o.Budget.MinAvailable = 3 }),
-		"nothing":        busy,
-		"out of service": edit(busy, readied(1)),
-	} {
-		if w, ok := Next(o).(Wait); !ok || w.Reason != v1beta2.ReasonDefragmenting || w.After != pollDefragmented {
-			t.Errorf("%s: %#v", title, Next(o))
-		}
-	}
-	done := edit(busy, readied(1), func(o *Observed) { o.Etcd.Databases[1].Defragmenting = time.Time{} })
-	if a, ok := Next(done).(AddToService); !ok {
-		t.Errorf("once it is done: %#v", a)
 	}
 }
 

@@ -134,7 +134,7 @@ func (v *view) healthyPods() []string {
 		if m, listed := v.members[p.Name]; listed {
 			a, ok = v.answer(m)
 		}
-		if ok && a.Leader != 0 && !p.Deleting && !p.Restarting && !v.isDefragmented(v.members[p.Name]) {
+		if ok && a.Leader != 0 && !p.Deleting && !p.Restarting && v.database(v.members[p.Name]).Defragmenting.IsZero() {
 			names = append(names, p.Name)
 		}
 	}

@@ -130,8 +130,9 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 		}
 	}
 	if remove, ok := a.(plan.RemoveMember); ok {
-		w.checkRemoval(remove)
+		w.checkRemoval(remove, o)
 	}
+	w.checkFed(a, o)
 	if act, ok := a.(plan.Quarantine); ok {
 		w.checkQuarantine(act, o)
 	}
@@ -161,12 +162,15 @@ func (w *World) checkStart(act plan.CommitBootstrap) {
 
 // checkRemoval is the spirit of S2: a member goes if there are too many, if its data is gone, or if it cannot run where
 // it is; never for a trouble that will pass.
-func (w *World) checkRemoval(act plan.RemoveMember) {
+func (w *World) checkRemoval(act plan.RemoveMember, o *plan.Observed) {
 	g := w.Etcd.Group(w.Status.ID)
 	if g == nil || len(g.Members) > w.Size || act.ID == w.Status.Quarantined.Member {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
+	if m != nil && m.Learner && w.wrongLeads(o) {
+		return // it may have the wrong data
+	}
 	stays := p == nil || !p.Stuck && !p.tooLate() && !p.Down && !p.Overdue && !w.doomed(p)
 	if m != nil && m.Published && stays && w.survives(g, m) {
 		w.violate("S2: %s is removed (%s) although its data is sound", m.Name, act.Why)

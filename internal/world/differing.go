@@ -49,7 +49,7 @@ var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}
 
 // compared is what the operator remembers of its comparisons.
 func (w *World) compared(e plan.Etcd) []plan.Comparison {
-	if w.Odd == 0 && !w.Split {
+	if w.Odd == 0 && !w.Split && w.Status.Quarantined.Member == 0 { // only who is quarantined can be rehabilitated
 		return nil
 	}
 	var same, now plan.Comparison
@@ -109,6 +109,27 @@ func (w *World) checkQuarantine(act plan.Quarantine, o *plan.Observed) {
 	if act.Member != w.Odd || w.Split || voters < 3 || !w.Twice && !w.Alarm {
 		w.violate("S2: %s is quarantined, and no majority proves its data wrong", act.Name)
 	}
+}
+
+// checkFed is S2 for those who get their data from the leader: it must not be the one whose data is wrong.
+func (w *World) checkFed(a plan.Action, o *plan.Observed) {
+	switch act := a.(type) {
+	case plan.AddLearner:
+		if w.wrongLeads(o) {
+			w.violate("S2: %s is to learn from a leader whose data is wrong", act.Name)
+		}
+	case plan.Promote:
+		if w.wrongLeads(o) {
+			w.violate("S2: %s is promoted by a leader whose data is wrong", act.Name)
+		}
+	default:
+	}
+}
+
+// wrongLeads reports whether the operator sees the quarantined member lead.
+func (w *World) wrongLeads(o *plan.Observed) bool {
+	id := w.Status.Quarantined.Member
+	return id != 0 && slices.ContainsFunc(o.Etcd.Answers, func(a plan.Answer) bool { return a.MemberID == id && a.Leader == id })
 }
 
 // keepEvidence notes whose volume is to be kept from now on.
