@@ -90,8 +90,8 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
 		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,
-		Policy: retention(policyOf(b)),
-		Run:    p.observed.Run.Due.UTC().Format(time.RFC3339), Again: p.observed.Run.Attempt > 1, Revision: p.source.revision,
+		Policy: retention(policyOf(b)), Doubt: p.source.doubt,
+		Run: p.observed.Run.Due.UTC().Format(time.RFC3339), Again: p.observed.Run.Attempt > 1, Revision: p.source.revision,
 	}
 	return pod
 }

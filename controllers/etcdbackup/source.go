@@ -11,6 +11,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -24,6 +25,8 @@ type source struct {
 	ancestors []string
 	// revision is the highest that it is known to have had.
 	revision int64
+	// doubt is why its data may be wrong, empty if nothing is known of that.
+	doubt string
 }
 
 // sourceOf finds the members of the cluster to back up. Whether they answer is left to the pod: one that does is enough; one
@@ -58,7 +61,24 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	}
 	return source{
 		endpoints: agentpod.MemberURLs(c, agentpod.Voting), tlsSecret: agentpod.TLSSecret(c), cluster: agentpod.SnapshotCluster(c), ancestors: agentpod.Ancestors(c), revision: c.Status.Revision,
+		doubt: doubtOf(c),
 	}, nil, nil
+}
+
+// doubtOf says that the members' data is known to differ, empty if it is not: whoever is right, what was backed up before is not to go.
+func doubtOf(c *v1beta2.EtcdCluster) string {
+	if q := c.Status.Quarantined; q != nil {
+		return fmt.Sprintf("the data of member %s of EtcdCluster %s differs from that of the others", q.Name, c.Name)
+	}
+	if c.Status.Autopilot == nil {
+		return ""
+	}
+	for _, h := range c.Status.Autopilot.Held {
+		if h.Feature == plan.FeatureDiverged {
+			return fmt.Sprintf("EtcdCluster %s reports that its members' data differs (%s)", c.Name, h.Reason)
+		}
+	}
+	return ""
 }
 
 // blockedBy reports whether the cluster's Progressing condition has that reason.

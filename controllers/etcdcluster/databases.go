@@ -12,6 +12,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -60,7 +61,7 @@ func (r *Reconciler) backingUp(ctx context.Context, c *v1beta2.EtcdCluster) (str
 		return "", fmt.Errorf("list EtcdRestores: %w", err)
 	}
 	for i := range restores.Items {
-		if s := &restores.Items[i]; s.Spec.EtcdCluster.Name == c.Name && s.Status.Phase == v1beta2.RestoreSaving {
+		if s := &restores.Items[i]; s.Spec.EtcdCluster.Name == c.Name && restore.Saves(s) && !over(s) {
 			return "EtcdRestore " + s.Name, nil
 		}
 	}

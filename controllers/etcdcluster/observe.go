@@ -99,9 +99,9 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
 }
 
-// compareData compares the voters' data, unless Auto Pilot has no use for that.
+// compareData compares the voters' data, unless Auto Pilot has no use for that: whose replacement was begun may be found to be right.
 func (r *Reconciler) compareData(ctx context.Context, p *pass) {
-	if p.observed.Cluster.Autopilot.Diverged != plan.ModeOff {
+	if c := p.observed.Cluster; c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 {
 		p.observed.Etcd.Compared, p.comparesAgain = r.Etcd.Compare(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.session)
 	}
 }

@@ -45,7 +45,7 @@ func (r *Reconciler) observeRecovery(ctx context.Context, reader client.Reader, 
 // and no voter's data is lost because somebody has taken labels off.
 func (r *Reconciler) observeUnlisted(ctx context.Context, p *pass) error {
 	seen := &p.observed.Cluster.Recovery
-	for _, name := range p.observed.Cluster.Voters {
+	for _, name := range slices.Concat(p.observed.Cluster.Voters, p.observed.Cluster.NextVoters) {
 		_, pod := p.pods[name]
 		_, claim := p.claims[name]
 		for _, o := range []struct {

@@ -36,10 +36,15 @@ func TestPrune(t *testing.T) {
 	if stored := p.stored(); len(stored) != 6 || slices.Contains(stored, taken[0]) {
 		t.Errorf("left %v", stored)
 	}
+	s.put(t, 1)
+	result := p.run(s.backup(func(b *task.Backup) { b.Policy, b.Doubt = task.Policy{Last: 1}, "the data of member m-1 differs" }))
+	if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "member m-1 differs") {
+		t.Errorf("of data that may be wrong: %+v", result)
+	}
 	flip(t, p.object(taken[1])+".manifest.json")
 	s.put(t, 1)
-	result := p.run(s.backup(plain))
-	if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], taken[1]) || result.Total != 2 {
+	result = p.run(s.backup(plain))
+	if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], taken[1]) || result.Total != 3 {
 		t.Errorf("beside a damaged one: %+v", result)
 	}
 }

@@ -24,6 +24,10 @@ func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	r.warnOfOthers(taken.Cluster.ID, l.Snapshots)
 	own := r.own(l)
 	r.count(own, taken)
+	if r.Backup.Doubt != "" {
+		r.warn("no backup was deleted: %s", r.Backup.Doubt)
+		return
+	}
 	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
 		// The new one would be deleted. A cluster with the same ID and a lower revision was changed outside the operator.
 		r.warn("no backup was deleted: %s has revision %d, but %s, of the same cluster ID, had %d at %s. If etcd was rolled back, or "+

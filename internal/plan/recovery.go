@@ -41,6 +41,9 @@ type Recovery struct {
 	// Survivor is the voter whose data it is, Revision its revision.
 	Survivor string
 	Revision int64
+	// Wrong is a member whose data was found to differ from what a majority of the voters agreed on, and that answers; empty if there is none.
+	// It is the survivor only if there is no other one.
+	Wrong string
 	// Lost are the voters whose data no longer exists, as far as Kubernetes knows. Silent are all others that may have some.
 	Lost, Silent []string
 	// HeldBack is what is missing before it can be carried out, empty if nothing is.
@@ -52,28 +55,34 @@ type Recovery struct {
 // recovery returns the plan, nil if there is nothing to plan: while any voter follows a leader, or a linearizable read succeeds, there
 // may be a quorum that the operator does not see; while a majority of the voters answers, there may soon be one.
 //
-// Of the voters that answer, the one that has applied most has all that any of them has: entries are applied once they are committed,
-// and a committed entry never changes. So the raft term decides nothing. What the others have only in their logs is not known to be
-// committed, and no snapshot has it.
+// Of the members that answer, the one that has applied most has all that any of them has: entries are applied once they are committed,
+// and a committed entry never changes. So the raft term decides nothing, nor whether it votes: who has become a voter since the voters were
+// recorded may have most, and so may a learner, which gives snapshots as well (etcd's newStreamInterceptor lets it). What the others have only
+// in their logs is not known to be committed, and no snapshot has it.
 func (v *view) recovery() *Recovery {
 	known := v.Cluster.Voters
 	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 || v.mayServe(known) || v.mayServe(v.Cluster.NextVoters) {
 		return nil
 	}
 	r := &Recovery{}
-	var survivors []Answer
+	var survivors, wrong []Answer
 	for _, name := range v.whoMayHoldData() {
 		a, answers := v.answers[name]
 		switch {
 		case answers && a.Leader != 0:
 			return nil
-		case answers && slices.Contains(known, name) && v.holdsData(a):
+		case answers && v.holdsData(a) && a.MemberID == v.Cluster.Quarantined.Member:
+			r.Wrong, wrong = name, append(wrong, a)
+		case answers && v.holdsData(a):
 			survivors = append(survivors, a)
 		case !answers && v.lostForGood(name):
 			r.Lost = append(r.Lost, name)
 		default:
 			r.Silent = append(r.Silent, name)
 		}
+	}
+	if len(survivors) == 0 {
+		survivors = wrong
 	}
 	if len(survivors) == 0 {
 		return nil
@@ -164,7 +173,7 @@ func (v *view) holdsData(a Answer) bool {
 	p, c := v.pods[a.Pod], v.volumes[a.Pod]
 	own := !p.Persistent || c.MemberID == a.MemberID && c.ClusterID == a.ClusterID
 	corrupt := slices.Contains(a.Alarms, Alarm{Kind: AlarmCorrupt, Member: a.MemberID})
-	return own && !corrupt && a.ClusterID == v.Cluster.ID && !a.Learner && p.Permit != nil && !p.Deleting && p.Phase == Running
+	return own && !corrupt && a.ClusterID == v.Cluster.ID && p.Permit != nil && !p.Deleting && p.Phase == Running
 }
 
 // lostForGood reports whether a voter's data no longer exists as far as Kubernetes knows. Whatever may still have some is silent: a claim that
@@ -185,7 +194,8 @@ func (v *view) lostForGood(name string) bool {
 // pod on the same volume, is not part of it.
 func (r *Recovery) hash(of Cluster, survivors []Answer) string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%d\n", of.ID, of.Voters, of.NextVoters, r.Lost, r.Silent, of.Recovery.LostSince.Unix())
+	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%q\n%d\n", of.ID, of.Voters, of.NextVoters, r.Wrong, r.Lost, r.Silent,
+		of.Recovery.LostSince.Unix())
 	for _, a := range survivors {
 		_, _ = fmt.Fprintf(sum, "%q %x %d %d\n", a.Pod, a.MemberID, a.Applied, a.Revision)
 	}
@@ -196,6 +206,7 @@ func (r *Recovery) hash(of Cluster, survivors []Answer) string {
 func (r *Recovery) message(c Cluster) string {
 	text := fmt.Sprintf("what %s holds, up to revision %d, can be made the cluster's data; writes that were acknowledged after that "+
 		"revision are lost then", r.Survivor, r.Revision)
+	text += r.aboutWrong()
 	if len(r.Silent) > 0 {
 		text += fmt.Sprintf(". %s may still have them, and may be serving clients where the operator does not see it: bring back what can "+
 			"be brought back, and be sure that the rest is off", list(r.Silent))
@@ -214,6 +225,17 @@ func (r *Recovery) message(c Cluster) string {
 			b.Revision, b.Taken.UTC().Format(time.RFC3339))
 	}
 	return text
+}
+
+// aboutWrong is what has to be known of a member whose data differed.
+func (r *Recovery) aboutWrong() string {
+	switch r.Wrong {
+	case "":
+		return ""
+	case r.Survivor:
+		return ". But its data was found to differ from what a majority of the voters agreed on, so keys may have wrong values: a backup may be better"
+	}
+	return fmt.Sprintf(". %s answers, too, and is not taken: its data was found to differ from what a majority of the voters agreed on", r.Wrong)
 }
 
 // recoveryAdvice is for the messages that report a lost quorum.

@@ -71,6 +71,24 @@ func TestRecoveryPlan(t *testing.T) {
 		"the survivor says that it is another member than its volume": {
 			edit(leftWith(3, true, 1), func(o *Observed) { o.Etcd.Answers[0].MemberID = 0xbad }), nil,
 		},
+		"a member whose data was wrong has applied more": {
+			edit(leftWith(5, true, 1, 3), ahead(1), func(o *Observed) { o.Cluster.Quarantined.Member = id(3) }),
+			&Recovery{Survivor: "c-1", Revision: 100, Wrong: "c-3", Silent: []string{"c-0", "c-2", "c-4"}},
+		},
+		"only one answers whose data was wrong": {
+			edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Quarantined.Member = id(1) }),
+			&Recovery{Survivor: "c-1", Revision: 100, Wrong: "c-1", Silent: []string{"c-0", "c-2"}},
+		},
+		"a member has most that was not recorded as a voter": {
+			edit(leftWith(5, true, 1, 3), ahead(1), func(o *Observed) { o.Cluster.Voters = []string{"c-0", "c-1", "c-2", "c-4"} }),
+			&Recovery{Survivor: "c-3", Revision: 110, Silent: []string{"c-0", "c-2", "c-4"}},
+		},
+		"a learner has most": {
+			edit(leftWith(5, true, 1, 3), ahead(1), func(o *Observed) {
+				o.Etcd.Answers[1].Learner, o.Cluster.Voters = true, []string{"c-0", "c-1", "c-2", "c-4"}
+			}),
+			&Recovery{Survivor: "c-3", Revision: 110, Silent: []string{"c-0", "c-2", "c-4"}},
+		},
 		"the survivor's data is corrupt": {
 			edit(leftWith(3, true, 1), func(o *Observed) { o.Etcd.Answers[0].Alarms = []Alarm{{AlarmCorrupt, id(1)}} }), nil,
 		},
@@ -116,6 +134,8 @@ func TestRecoveryPlan(t *testing.T) {
 				if got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
+			case got.Wrong != c.want.Wrong || (got.Wrong != "") != strings.Contains(got.Message, "found to differ"):
+				t.Errorf("got %+v, want %+v", got, c.want)
 			case got.Survivor != c.want.Survivor || got.Revision != c.want.Revision || !slices.Equal(got.Lost, c.want.Lost) ||
 				!slices.Equal(got.Silent, c.want.Silent) || len(got.Hash) != 12 || !strings.Contains(got.Message, got.Hash):
 				t.Errorf("got %+v, want %+v", got, c.want)
@@ -137,6 +157,7 @@ func TestRecoveryHash(t *testing.T) {
 		},
 		"the survivor has applied more": func(o *Observed) { o.Etcd.Answers[0].Applied++ },
 		"the other one has, a bit":      func(o *Observed) { o.Etcd.Answers[1].Revision++ },
+		"the survivor's data was wrong": func(o *Observed) { o.Cluster.Quarantined.Member = id(1) },
 		"it is lost once more":          func(o *Observed) { o.Cluster.Recovery.LostSince = now.Add(-time.Minute) },
 		"the voters are changing":       func(o *Observed) { o.Cluster.NextVoters = []string{"c-0", "c-1"} },
 	} {

@@ -102,6 +102,8 @@ type Backup struct {
 	// Verify says how it is checked, Policy which of the writer's backups are kept.
 	Verify v1beta2.Verification `json:"verify,omitempty"`
 	Policy Policy               `json:"policy"`
+	// Doubt is why the data may be wrong, empty if nothing is known of that: then no other backup is deleted.
+	Doubt string `json:"doubt,omitempty"`
 	// Spool is how many bytes may be buffered for the storage in ScratchDir; none if 0.
 	Spool int64 `json:"spool,omitempty"`
 	// Run identifies the EtcdBackup's run that it is taken in, empty for an EtcdRestore, each of whose attempts takes one. With Again

@@ -35,13 +35,22 @@ func Ancestors(c *v1beta2.EtcdCluster) (ids []string) {
 }
 
 // MemberURLs are the client URLs of the members of some roles, not of the Service: a snapshot is of one member, and one that is
-// not in the Service may still have the data.
+// not in the Service may still have the data. One whose data was found to be wrong is among them only if it is the only one.
 func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls []string) {
+	wrong := ""
 	for _, m := range c.Status.MemberStatuses {
-		if of(m.Role) {
-			host := member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c))
-			urls = append(urls, member.ClientURL(host, resources.Transport(c)))
+		if !of(m.Role) {
+			continue
 		}
+		url := member.ClientURL(member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c)), resources.Transport(c))
+		if q := c.Status.Quarantined; q != nil && q.Name == m.Name && q.MemberID == m.ID {
+			wrong = url
+			continue
+		}
+		urls = append(urls, url)
+	}
+	if len(urls) == 0 && wrong != "" {
+		return []string{wrong}
 	}
 	return urls
 }

@@ -1,0 +1,31 @@
+package etcdbackup
+
+import (
+	"strings"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// TestDoubt is about data that is known to differ among the members.
+func TestDoubt(t *testing.T) {
+	held := func(feature, reason string) v1beta2.EtcdClusterStatus {
+		return v1beta2.EtcdClusterStatus{Autopilot: &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: feature, Reason: reason}}}}
+	}
+	replaced := v1beta2.EtcdClusterStatus{}
+	replaced.Quarantined = &v1beta2.QuarantinedMember{Name: "c-1"}
+	for title, c := range map[string]struct {
+		status v1beta2.EtcdClusterStatus
+		says   string // nothing if empty
+	}{
+		"nothing is known":           {v1beta2.EtcdClusterStatus{}, ""},
+		"a member is being replaced": {replaced, "member c-1"},
+		"nobody knows who is right":  {held("divergedMember", v1beta2.ReasonDivergedMemberUnclear), v1beta2.ReasonDivergedMemberUnclear},
+		"something else is held":     {held("noSpace", v1beta2.ReasonSpaceExhausted), ""},
+	} {
+		got := doubtOf(&v1beta2.EtcdCluster{Status: c.status})
+		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", title, got, c.says)
+		}
+	}
+}
