@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -45,7 +46,7 @@ func onePass(t *testing.T, action plan.Action, funcs interceptor.Funcs) (*Reconc
 	c.Spec.Pod = &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
 		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 	}}
-	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(noon), OperatorImage: "operator:test"}
+	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(noon), OperatorImage: "operator:test", Etcd: etcd.NewPool()}
 	pod, err := resources.Pod(c, "c-0", 1, nil, r.optionsFor(&pass{cluster: c}, plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true}))
 	must(t, err)
 	claim := resources.Volume(c, "c-0", 1)

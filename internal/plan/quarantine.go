@@ -15,10 +15,10 @@ type Quarantined struct {
 	VolumeUID string
 }
 
-// quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none.
+// quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none, or if its data is right again.
 func (v *view) quarantined() Member {
 	m, listed := v.memberByID(v.Cluster.Quarantined.Member)
-	if !listed || m.Name != v.Cluster.Quarantined.Name {
+	if !listed || m.Name != v.Cluster.Quarantined.Name || v.agree() {
 		return Member{}
 	}
 	return m
@@ -48,10 +48,10 @@ func (r Record) quarantineOver(o Observed) bool {
 		return false
 	}
 	v := newView(o)
-	if slices.Contains(v.Alarms, q.alarm()) {
-		return false
+	if o.Etcd.lists(q.Member) {
+		return v.agree()
 	}
-	return !o.Etcd.lists(q.Member) || v.agree()
+	return !slices.Contains(v.Alarms, q.alarm())
 }
 
 // agree reports whether the last two comparisons found the data of all present voters to be the same.

@@ -40,7 +40,10 @@ var differing = map[Kind]transition{
 	dataAgrees: {
 		name:    "a compaction shows that the data is the same",
 		ifWorld: func(w *World) bool { return w.Odd != 0 || w.Split },
-		onWorld: func(w *World) { w.Odd, w.Twice, w.Split = 0, false, false },
+		onWorld: func(w *World) {
+			w.Odd, w.Twice, w.Split = 0, false, false
+			w.rehabilitate()
+		},
 	},
 }
 
@@ -137,6 +140,18 @@ func (w *World) keepEvidence(a plan.Action) {
 	if act, ok := a.(plan.Quarantine); ok && act.VolumeUID != "" && !slices.Contains(w.Evidence, act.VolumeUID) {
 		w.Evidence = append(slices.Clip(w.Evidence), act.VolumeUID)
 	}
+}
+
+// rehabilitate ends that the volumes of present members are evidence: their data is right.
+func (w *World) rehabilitate() {
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil {
+		return
+	}
+	w.Evidence = slices.DeleteFunc(slices.Clone(w.Evidence), func(uid string) bool {
+		i := slices.IndexFunc(w.Volumes, func(v Volume) bool { return v.UID == uid })
+		return i >= 0 && g.Member(w.Volumes[i].MemberID) != nil
+	})
 }
 
 // checkEvidence is S2 for such a volume.
