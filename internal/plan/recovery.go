@@ -61,6 +61,9 @@ type Recovery struct {
 // in their logs is not known to be committed, and no snapshot has it.
 func (v *view) recovery() *Recovery {
 	known := v.Cluster.Voters
+	if v.Cluster.Recovery.LostSince.IsZero() { // it is part of the plan: what is shown before could not be confirmed
+		return nil
+	}
 	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 || v.mayServe(known) || v.mayServe(v.Cluster.NextVoters) {
 		return nil
 	}

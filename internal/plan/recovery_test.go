@@ -125,6 +125,7 @@ func TestRecoveryPlan(t *testing.T) {
 		},
 		"the survivor is about to stop": {edit(leftWith(3, true, 1), func(o *Observed) { o.Pods[1].Deleting = true }), nil},
 		"the voters are not known":      {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Voters = nil }), nil},
+		"since when is not recorded":    {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Recovery.LostSince = time.Time{} }), nil},
 		"it has never been up":          {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.ID = 0 }), nil},
 	} {
 		t.Run(title, func(t *testing.T) {
