@@ -1,6 +1,9 @@
 package v1beta2
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // AutopilotMode is how far the operator goes by itself.
 type AutopilotMode string
@@ -34,10 +37,25 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Defragmentation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Defragment *AutopilotFeature `json:"defragment,omitempty"`
 
+	// quota raises etcd's quota before what is in use reaches it, by an update of one member after the other. On by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Quota *QuotaAutopilot `json:"quota,omitempty"`
+
 	// divergedMember replaces a member whose data differs from what a majority of the voters agrees on. On by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DivergedMember *AutopilotFeature `json:"divergedMember,omitempty"`
+}
+
+// QuotaAutopilot is what Auto Pilot does before a member's database reaches its quota.
+type QuotaAutopilot struct {
+	AutopilotFeature `json:",inline"`
+
+	// max is the highest quota that etcd is given, 8Gi by default: the most that etcd recommends. A quota above it in spec.etcd stays.
+	// +kubebuilder:validation:XValidation:rule="quantity(self).isGreaterThan(quantity('0'))",message="autopilot.quota.max must be greater than 0"
+	// +optional
+	Max *resource.Quantity `json:"max,omitempty"`
 }
 
 // AutopilotFeature is one thing that Auto Pilot does.
@@ -101,12 +119,25 @@ type AutopilotStatus struct {
 	// if that is On.
 	// +optional
 	OperatorMode AutopilotMode `json:"operatorMode,omitempty"`
+	// tuned is what the operator has changed of the spec's options for etcd.
+	// +optional
+	Tuned *TunedOptions `json:"tuned,omitempty"`
 	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
 	// turn among several clusters.
 	// +listType=map
 	// +listMapKey=feature
 	// +optional
 	Held []HeldAct `json:"held,omitempty"`
+}
+
+// TunedOptions are options for etcd that the operator has changed, which take the place of the spec's.
+type TunedOptions struct {
+	// quotaBackendBytes is the quota that etcd has instead of the spec's.
+	// +required
+	QuotaBackendBytes resource.Quantity `json:"quotaBackendBytes"`
+	// insteadOf is the quota of the spec that it was raised from. Once the spec has another one, that counts.
+	// +required
+	InsteadOf resource.Quantity `json:"insteadOf"`
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

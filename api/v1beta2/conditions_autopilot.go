@@ -43,6 +43,16 @@ const (
 	//
 	// See to what the message names. The operator goes on by itself.
 	ReasonDefragmentationHeld = "DefragmentationHeld"
+	// ReasonRaisingQuota means that what is in use of a database has come close to etcd's quota, and that etcd is given a higher one: members
+	// are updated one after the other.
+	//
+	// Nothing. status.autopilot.tuned has the quota; to have another one, set spec.etcd.quotaBackendBytes.
+	ReasonRaisingQuota = "RaisingQuota"
+	// ReasonQuotaHeld means that what is in use of a database has come close to etcd's quota, and that the quota is not raised: the message
+	// says why.
+	//
+	// Do what the message says, or delete keys. Once the quota is reached, etcd takes no writes but deletions.
+	ReasonQuotaHeld = "QuotaHeld"
 	// ReasonDivergedMember means that a member's data differs from what a majority of the voters agrees on, at two compactions, or at one
 	// if etcd has raised its alarm about that very member. It is taken out of the client Service and replaced, and its volume is kept.
 	//

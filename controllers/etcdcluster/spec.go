@@ -59,8 +59,9 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
-		Pinned:   r.Pinned,
-		Spec:     status.SpecText(c),
-		Resuming: resuming(&c.Status),
+		Pinned:    r.Pinned,
+		SpecQuota: resources.SpecQuota(c, version.Normalize(c.Spec.Version)),
+		Spec:      status.SpecText(c),
+		Resuming:  resuming(&c.Status),
 	}
 }

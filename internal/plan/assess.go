@@ -43,6 +43,8 @@ type Assessment struct {
 	Defragmented Member
 	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
 	Room, Tidying Upkeep
+	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing.
+	Tuning Action
 	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
 	// begin that with now.
 	Quarantined, Diverged Member
@@ -108,7 +110,7 @@ func (v *view) assess() {
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
 	if !v.Cluster.Paused && !v.Cluster.Deleting {
 		v.judgeData()
-		v.Room, v.Tidying = v.room(), v.tidying()
+		v.Room, v.Tidying, v.Tuning = v.room(), v.tidying(), v.tuning()
 		v.Alarm = v.alarm() // which says what is done about it
 	}
 }

@@ -23,6 +23,9 @@ type Autopilot struct {
 	Compact bool
 	// Defragment gives free pages back to the disk. Diverged replaces members whose data differs from the majority's.
 	Defragment, Diverged Mode
+	// Grow raises the quota before it is reached, up to MaxQuota bytes.
+	Grow     Mode
+	MaxQuota int64 `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 }
@@ -41,11 +44,12 @@ const (
 	FeatureNoSpace    = "noSpace"
 	FeatureDefragment = "defragment"
 	FeatureDiverged   = "divergedMember"
+	FeatureQuota      = "quota"
 )
 
 // featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
 // that they keep no other one from its turn.
-var featureOf = map[string]string{"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment}
+var featureOf = map[string]string{"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota}
 
 // feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
 func (d decision) feature() string {
@@ -64,6 +68,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Defragment
 	case FeatureDiverged:
 		return a.Diverged
+	case FeatureQuota:
+		return a.Grow
 	}
 	return ModeOff
 }
@@ -74,7 +80,7 @@ func (known Assessment) Disturbing() bool {
 }
 
 // Features are all of them.
-func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged} }
+func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota} }
 
 // HeldAct is an act of Auto Pilot that is due and not done.
 type HeldAct struct {

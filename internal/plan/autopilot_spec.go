@@ -37,6 +37,13 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 		noSpace = *given.NoSpace
 	}
 	a.NoSpace, a.Compact = mode(&noSpace.AutopilotFeature), noSpace.Compaction != v1beta2.CompactionForbidden
+	quota := v1beta2.QuotaAutopilot{}
+	if given.Quota != nil {
+		quota = *given.Quota
+	}
+	if a.Grow, a.MaxQuota = mode(&quota.AutopilotFeature), defaultMaxQuota; quota.Max != nil {
+		a.MaxQuota = quota.Max.Value()
+	}
 	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
 	return a
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
 )
@@ -56,6 +58,7 @@ func TestWindowAt(t *testing.T) {
 func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
+		FeatureQuota: {Grow: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
 			t.Errorf("%s: %+v", feature, a)
@@ -65,7 +68,7 @@ func TestModes(t *testing.T) {
 		t.Error("a feature that does not exist is not off")
 	}
 	for rule, feature := range featureOf {
-		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn}); on.Mode(feature) != ModeOn {
+		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
 		}
 	}
@@ -91,25 +94,26 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn}},
+		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
 				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off),
+				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
-			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise},
+			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise},
+			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30},
 		},
 		"the operator's": {
 			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
-			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise},
+			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30},
 		},
-		"the operator is off": {operator: off, want: Autopilot{Compact: true}},
+		"the operator is off": {operator: off, want: Autopilot{Compact: true, MaxQuota: 8 << 30}},
 		"a window that cannot be read": {
 			operator: off, spec: v1beta2.EtcdClusterSpec{MaintenanceWindow: &v1beta2.MaintenanceWindow{Schedule: "never"}},
-			want: Autopilot{Compact: true, Window: Window{Set: true}},
+			want: Autopilot{Compact: true, MaxQuota: 8 << 30, Window: Window{Set: true}},
 		},
 		"paused": {spec: v1beta2.EtcdClusterSpec{Paused: true}},
 	} {

@@ -276,6 +276,11 @@ func (a Quarantine) describe() Description {
 	return Description{"Quarantine", v1beta2.ReasonDivergedMember, message}
 }
 
+func (a CommitTuning) describe() Description {
+	return Description{"CommitTuning", v1beta2.ReasonRaisingQuota, fmt.Sprintf("raising etcd's quota from %s to %s, because what is in use of the "+
+		"database of %s is close to it: members are updated one after the other", mebibytes(a.From), mebibytes(a.Quota), a.Member)}
+}
+
 func (a Disarm) describe() Description {
 	reason, why := v1beta2.ReasonDivergedMember, ""
 	if a.Kind == AlarmNoSpace {

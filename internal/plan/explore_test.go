@@ -45,6 +45,7 @@ type scenario struct {
 	compares bool         // the operator may replace members whose data differs
 	deaf     bool         // the operator reaches no member with TLS
 	pilot    bool         // Auto Pilot sees to databases
+	grows    bool         // Auto Pilot may raise the quota
 	lockstep bool
 	faults   int
 	full     int
@@ -266,6 +267,9 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	}
 	if s.compares {
 		autopilot.Diverged = plan.ModeOn
+	}
+	if s.grows {
+		autopilot.Grow, autopilot.MaxQuota = plan.ModeOn, maxQuota
 	}
 	return world.Scenario{
 		Config: world.Config{

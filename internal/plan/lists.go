@@ -181,6 +181,7 @@ var updates = group{"updates", []rule{
 	switchTransport,         // clients or peers are to use TLS, or not any more: take the next step once all members serve what the last one says
 	deletePrepullPods,       // delete pods that have pulled an image
 	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
+	growQuota,               // what is in use has come close to etcd's quota: raise that, if Auto Pilot may
 }, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.

@@ -89,6 +89,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, upkeepMutants)
 	maps.Copy(all, recoveryMutants)
 	maps.Copy(all, differingMutants)
+	maps.Copy(all, growingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,8 @@ type Cluster struct {
 	// Autopilot is what may be done beyond that spec.
 	Autopilot Autopilot `json:",omitzero"`
 	// Quota is the size of a database, in bytes, from which on a member made from that spec takes no writes, 0 if there is no limit.
-	Quota int64 `json:",omitempty"`
+	// SpecQuota is that by the spec, whatever Auto Pilot has made of it.
+	Quota, SpecQuota int64 `json:",omitempty"`
 	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
 	// looked at together with the members' Databases.
 	BackingUp string `json:",omitempty"`

@@ -42,6 +42,8 @@ type Record struct {
 	KeptUIDs []string
 	// Quarantined is the member that is replaced because its data differs; the zero value if none is, and once its volume is kept.
 	Quarantined Quarantined `json:",omitzero"`
+	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
+	Tuned Tuned `json:",omitzero"`
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
 	AcceptedSpec, PreviousSpec string
@@ -86,6 +88,8 @@ func (r Record) Apply(a Action, o Observed) Record {
 		}
 	case Quarantine:
 		r.Quarantined = act.Quarantined
+	case CommitTuning:
+		r.Tuned = act.Tuned
 	case CancelDowngrade:
 		r.SnapshotDue = r.SnapshotDue && !act.Snapshot
 	default:
@@ -105,6 +109,9 @@ func (r Record) note(a Action, o Observed) Record {
 	r.KeptUIDs = r.keeping(o)
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
+	}
+	if r.Tuned.InsteadOf != o.Cluster.SpecQuota {
+		r.Tuned = Tuned{}
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
@@ -170,7 +177,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 		return r
 	}
 	next := Record{
-		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec,
+		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec, Tuned: r.Tuned,
 		Previous: r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
 	}
 	if r.Previous == nil {
@@ -189,7 +196,7 @@ func (r Record) putAside(o Observed) *Record {
 	if o.Etcd.Contact == ContactQuorum {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
-	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Quarantined = Incarnations{}, nil, "", Quarantined{}
+	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Quarantined, r.Tuned = Incarnations{}, nil, "", Quarantined{}, Tuned{}
 	return &r
 }
 
@@ -200,7 +207,7 @@ func (r Record) goBack() Record {
 		return r
 	}
 	previous := *r.Previous
-	previous.Incarnations, previous.KeptUIDs, previous.AcceptedSpec = r.Incarnations, r.KeptUIDs, r.AcceptedSpec
+	previous.Incarnations, previous.KeptUIDs, previous.AcceptedSpec, previous.Tuned = r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned
 	return previous
 }
 

@@ -24,15 +24,39 @@ func Options(c *v1beta2.EtcdCluster, version string) (options map[string]string,
 			given.list = append(given.list, member.Setting{Field: "spec.etcd.extraArgs[" + flag + "]", Flag: flag, Value: value})
 		}
 	}
-	return member.Translate(given.list, version)
+	options, problems = member.Translate(given.list, version)
+	if quota := tunedQuota(c, Quota(options)); len(problems) == 0 && quota != 0 {
+		options[quotaFlag] = strconv.FormatInt(quota, 10)
+	}
+	return options, problems
 }
+
+// SpecQuota is the quota that the spec gives etcd, whatever Auto Pilot has made of it: see Quota.
+func SpecQuota(c *v1beta2.EtcdCluster, version string) int64 {
+	bare := &v1beta2.EtcdCluster{Spec: c.Spec}
+	options, _ := Options(bare, version)
+	return Quota(options)
+}
+
+// tunedQuota is what Auto Pilot has raised the quota to, in bytes, 0 if it has not: it counts until the spec has another one than it was
+// raised from.
+func tunedQuota(c *v1beta2.EtcdCluster, spec int64) int64 {
+	a := c.Status.Autopilot
+	if a == nil || a.Tuned == nil || a.Tuned.InsteadOf.Value() != spec {
+		return 0
+	}
+	return a.Tuned.QuotaBackendBytes.Value()
+}
+
+// quotaFlag is etcd's option.
+const quotaFlag = "quota-backend-bytes"
 
 // settings gathers what is given.
 type settings struct{ list []member.Setting }
 
 // typed are the options that have a field of their own.
 func (s *settings) typed(o *v1beta2.EtcdOptions) {
-	s.bytes("quotaBackendBytes", "quota-backend-bytes", o.QuotaBackendBytes)
+	s.bytes("quotaBackendBytes", quotaFlag, o.QuotaBackendBytes)
 	if a := o.AutoCompaction; a != nil {
 		s.text("autoCompaction.mode", "auto-compaction-mode", strings.ToLower(a.Mode))
 		s.text("autoCompaction.retention", "auto-compaction-retention", a.Retention)
@@ -73,7 +97,7 @@ const defaultQuota = 2 << 30
 // Quota returns the size of a database, in bytes, from which on etcd with these options takes no writes, 0 if there is no limit. It reads them
 // as etcd does: 0 is its default, and one below that is no limit.
 func Quota(options map[string]string) int64 {
-	quota, err := strconv.ParseInt(options["quota-backend-bytes"], 10, 64)
+	quota, err := strconv.ParseInt(options[quotaFlag], 10, 64)
 	if err != nil || quota == 0 {
 		return defaultQuota
 	}

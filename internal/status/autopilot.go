@@ -14,8 +14,11 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	if in.OperatorMode != v1beta2.AutopilotOn {
 		shown.OperatorMode = in.OperatorMode
 	}
+	if s.Autopilot != nil {
+		shown.Tuned = s.Autopilot.Tuned // writeRecord's
+	}
 	s.Autopilot = nil
-	if len(shown.Held) > 0 || shown.OperatorMode != "" {
+	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil {
 		s.Autopilot = &shown
 	}
 }

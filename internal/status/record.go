@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -32,6 +33,9 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	}
 	if q := s.Quarantined; q != nil {
 		r.Quarantined = plan.Quarantined{Member: uint64(member.ParseID(q.MemberID)), Name: q.Name, VolumeUID: q.VolumeUID}
+	}
+	if a := s.Autopilot; a != nil && a.Tuned != nil {
+		r.Tuned = plan.Tuned{Quota: a.Tuned.QuotaBackendBytes.Value(), InsteadOf: a.Tuned.InsteadOf.Value()}
 	}
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
@@ -88,6 +92,21 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	return r
 }
 
+// writeTuned writes what Auto Pilot has changed of the options; the rest of what status says of it comes later.
+func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
+	switch {
+	case t != plan.Tuned{}:
+		if s.Autopilot == nil {
+			s.Autopilot = &v1beta2.AutopilotStatus{}
+		}
+		s.Autopilot.Tuned = &v1beta2.TunedOptions{
+			QuotaBackendBytes: *resource.NewQuantity(t.Quota, resource.BinarySI), InsteadOf: *resource.NewQuantity(t.InsteadOf, resource.BinarySI),
+		}
+	case s.Autopilot != nil:
+		s.Autopilot.Tuned = nil
+	}
+}
+
 // advance brings the status to the record that a pass leaves, and reports whether it is about another cluster from then on. The
 // members in status are put aside with the rest, and come back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
@@ -115,6 +134,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	if q := r.Quarantined; q != (plan.Quarantined{}) {
 		s.Quarantined = &v1beta2.QuarantinedMember{MemberID: formatID(q.Member), Name: q.Name, VolumeUID: q.VolumeUID}
 	}
+	writeTuned(s, r.Tuned)
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
 			Last:     int32(r.Incarnations.Last),         //nolint:gosec // counts attempts from 1

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"cmp"
+
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -10,6 +12,8 @@ type Database struct {
 	Stuffed, Holey bool
 	// Copied is true while a snapshot of it is read, and Busy while it is being defragmented.
 	Copied, Busy bool
+	// Quota is what the server was given instead of the spec's, 0 if nothing.
+	Quota int64
 	// Left is what the operator remembers of the last defragmentation: nothing, that it has left little free, or much.
 	Left left
 }
@@ -52,6 +56,11 @@ var databases = map[Kind]transition{
 		ifPod: func(w *World, p *Pod) bool { return !p.Copied && !p.Busy && w.serverRuns(p) },
 		onPod: func(_ *World, p *Pod) { p.Copied = true },
 	},
+	keysFill: {
+		name:    "keys fill more than four fifths of the quota",
+		ifWorld: func(w *World) bool { return w.Keys < maxKeys },
+		onWorld: func(w *World) { w.Keys++ },
+	},
 	roomSticks: {
 		name:    "nothing that is done about databases has an effect",
 		ifWorld: func(w *World) bool { return !w.Glued },
@@ -63,6 +72,8 @@ var databases = map[Kind]transition{
 var (
 	DatabaseFaults = []Kind{quotaReached, fragments, snapshotBegins, roomSticks}
 	PageFaults     = []Kind{fragments}
+	// KeyFaults are of clients that write more and more keys.
+	KeyFaults = []Kind{keysFill}
 )
 
 // fill has all members' files be at their quotas, by history and keys. Where nobody looks at them it matters to nobody.
@@ -146,8 +157,21 @@ func (w *World) checkUpkeep(a plan.Action) {
 		if g := w.Etcd.Group(w.Status.ID); g != nil && g.Leader == act.ID && g.Voters() > 1 && !w.pauses(a) {
 			w.violate("R: %s is defragmented while it leads", act.Name)
 		}
+	case plan.CommitTuning:
+		g := w.Etcd.Group(w.Status.ID)
+		switch {
+		case act.Quota > w.cfg.Autopilot.MaxQuota || act.Quota <= cmp.Or(w.Status.Tuned.Quota, quota):
+			w.violate("R: the quota is %d and becomes %d", cmp.Or(w.Status.Tuned.Quota, quota), act.Quota)
+		case g != nil && w.updating():
+			w.violate("R: the quota is raised again before all members have the last one")
+		}
 	default:
 	}
+}
+
+// updating reports whether a member's server has not been given the quota yet that was committed to last.
+func (w *World) updating() bool {
+	return w.running(func(p *Pod) bool { return p.Quota != w.Status.Tuned.Quota }) != nil
 }
 
 // pauses reports whether a cluster of one or two pauses while a member of it is defragmented: it takes no writes anyway.
@@ -163,9 +187,19 @@ const (
 	quota = 1000 * mebi
 )
 
+// Each time that keys fill a quota, they do not fill the next one, of half as much more. The last one is above what is allowed.
+var (
+	keysInUse = []int64{290 * mebi, 850 * mebi, 1300 * mebi, 1950 * mebi}
+	maxKeys   = len(keysInUse) - 1
+)
+
+// given is what the server takes for its quota.
+func (p *Pod) given() int64 { return cmp.Or(p.Quota, quota) }
+
 // size is that of a file, and what of it is in use.
-func (p *Pod) size() (file, inUse int64) {
-	file, inUse = 300*mebi, 290*mebi
+func (w *World) size(p *Pod) (file, inUse int64) {
+	inUse = keysInUse[w.Keys]
+	file = inUse + 10*mebi
 	if p.Stuffed {
 		file, inUse = quota, quota-mebi
 	}
@@ -179,6 +213,9 @@ func (p *Pod) size() (file, inUse int64) {
 func (w *World) lookAtDatabases(o *plan.Observed) {
 	if o.Cluster.Autopilot, o.MayDisturb = w.cfg.Autopilot, true; w.cfg.Autopilot == (plan.Autopilot{}) {
 		return
+	}
+	if w.cfg.Autopilot.Grow != plan.ModeOff {
+		o.Cluster.SpecQuota, o.Cluster.Quota = quota, cmp.Or(w.Status.Tuned.Quota, quota)
 	}
 	o.Etcd.PastRevision = 1
 	if o.Etcd.Contact != plan.ContactQuorum || !plan.DatabasesDue(*o) && !plan.EvictionsBlocked(*o) {
@@ -198,7 +235,7 @@ func (w *World) lookAtDatabases(o *plan.Observed) {
 		}
 		if p.Left != unknown {
 			d.Last = &plan.Defragmentation{At: base, Free: 10 * mebi}
-			if file, inUse := p.size(); p.Left == much {
+			if file, inUse := w.size(p); p.Left == much {
 				d.Last.Free = file - inUse
 			}
 		}

@@ -60,7 +60,8 @@ func (w *World) famished() bool {
 // drift is in which respects a pod differs from what the spec would give now, the version aside.
 func (k *Kube) drift(p *Pod) plan.Drift {
 	d := plan.Drift{
-		Metadata: p.Labels != k.Labels, Resources: p.Resources != k.Resources, Template: p.Template != k.template() || p.Transport != k.Status.Transport.Served(),
+		Metadata: p.Labels != k.Labels, Resources: p.Resources != k.Resources,
+		Template: p.Template != k.template() || p.Transport != k.Status.Transport.Served() || p.Quota != k.Status.Tuned.Quota,
 	}
 	if p.Fixed && p.FixedAt == k.Resources {
 		d = d.Unresizable()

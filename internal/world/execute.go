@@ -145,7 +145,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
-		Labels: labels, Resources: w.Resources, Transport: n.Transport,
+		Labels: labels, Resources: w.Resources, Transport: n.Transport, Database: Database{Quota: w.Status.Tuned.Quota},
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true

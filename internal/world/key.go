@@ -41,6 +41,7 @@ func (w *World) Key() uint64 {
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markFull, bits(w.Full))
 	e.rare(markRoom, bits(w.History, w.Glued))
+	e.rare(markKeys, w.Keys)
 	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
 	e.differing(&w.Differing)
@@ -119,9 +120,11 @@ const (
 
 // More of them, before the first: a mark is one byte, and there is none after the last.
 const (
-	markDiffering = 0xdd + iota
+	markDiffering = 0xdb + iota
 	markEvidence
 	markQuarantined
+	markTuned
+	markKeys
 )
 
 // bits makes a number of flags.
@@ -204,6 +207,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markGone, k.Gone)
 	e.recovery(k.Recovery)
 	e.quarantined(k.Status.Quarantined)
+	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -277,6 +281,7 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
 	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
 	e.rare(markDatabase, 16*int(p.Left)+bits(p.Stuffed, p.Holey, p.Copied, p.Busy))
+	e.rare(markTuned, int(p.Quota/mebi))
 }
 
 func (e *encoder) permit(p *member.Permit) {

@@ -102,6 +102,7 @@ const (
 	fragments
 	snapshotBegins
 	roomSticks
+	keysFill
 	dataRolledBack
 	awaitedFails
 	nameTaken

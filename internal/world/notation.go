@@ -89,6 +89,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("compact", int(act.Revision))
 	case plan.Defragment:
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
+	case plan.CommitTuning:
+		return note("commit-tuning", act.Quota, act.InsteadOf)
 	case plan.Quarantine:
 		return note("quarantine", act.Name, act.Member, act.VolumeUID)
 	case plan.Disarm:

@@ -187,8 +187,8 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 		a.Applied = 100
 	}
 	if w.cfg.Autopilot != (plan.Autopilot{}) {
-		a.Quota = quota
-		a.DBSize, a.DBSizeInUse = p.size()
+		a.Quota = p.given()
+		a.DBSize, a.DBSizeInUse = w.size(p)
 	}
 	if w.Alarm {
 		a.Alarms = append(a.Alarms, w.corruption(s.group))

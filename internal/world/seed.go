@@ -137,7 +137,7 @@ func (w *World) seedPod(p plan.Pod, said *plan.Answer) {
 	if said != nil {
 		out.Runs = said.Version
 	}
-	if p.Drift.Template {
+	if out.Quota = w.Status.Tuned.Quota; p.Drift.Template {
 		out.Template = earlierTemplate
 	}
 	if p.Drift.Metadata {

@@ -75,6 +75,8 @@ type World struct {
 	Full bool
 	// History is true while there is history of keys that may be given up, and Glued once nothing that is done about databases has an effect.
 	History, Glued bool
+	// Keys is how often keys have filled four fifths of what the quota was then.
+	Keys int
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
 	Apart string
 	// Differing is what comparisons of the voters' data show.

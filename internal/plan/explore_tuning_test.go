@@ -1,0 +1,58 @@
+package plan_test
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/world"
+)
+
+// maxQuota is reached from the world's quota, 1000Mi, in two steps.
+const maxQuota = 2000 << 20
+
+// growing are clusters whose keys fill more and more of their quotas.
+var growing = map[string]scenario{
+	"keys fill the quota where three run": {
+		sizes: []int{3}, running: true, grows: true, only: slices.Concat(world.KeyFaults, world.PodFaults, stops), lockstep: true, faults: 3, full: 4,
+	},
+	"keys fill the quota, from 3 to 1": {
+		sizes: []int{3, 1}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3, full: 3,
+	},
+	"keys fill the quota in a template roll": {
+		sizes: []int{3}, edits: []edit{template(1)}, grows: true, only: world.KeyFaults, faults: 3, full: 3,
+	},
+	"keys fill the quota, and there is no space": {
+		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.DatabaseFaults), lockstep: true, faults: 2, full: 3,
+	},
+}
+
+// growingMutants raise quotas carelessly.
+var growingMutants = map[string]mutant{
+	"the quota is raised above what is allowed": {
+		next: growsOn, want: "R: the quota is", scenario: scenario{
+			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
+		},
+	},
+	"the quota is raised while members restart for the last one": {
+		next: growsAtOnce, want: "R: the quota is raised again", scenario: scenario{
+			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
+		},
+	},
+}
+
+// growsOn knows no maximum.
+func growsOn(o plan.Observed) plan.Action {
+	o.Cluster.Autopilot.MaxQuota *= 2
+	return plan.Next(o)
+}
+
+// growsAtOnce waits for nobody.
+func growsAtOnce(o plan.Observed) plan.Action {
+	for _, a := range o.Etcd.Answers {
+		next := min(o.Cluster.Quota+o.Cluster.Quota/2, o.Cluster.Autopilot.MaxQuota)
+		if a.DBSizeInUse > o.Cluster.Quota/10*8 && next > o.Cluster.Quota {
+			return plan.CommitTuning{Tuned: plan.Tuned{Quota: next, InsteadOf: o.Cluster.SpecQuota}}
+		}
+	}
+	return plan.Next(o)
+}

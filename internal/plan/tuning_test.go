@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const gibi = 1 << 30
+
+// filled is a cluster on Auto Pilot with the quota of etcd's default, of which that much is in use in member 1's database.
+func filled(inUse int64, changes ...func(*Observed)) Observed {
+	o := edit(healthyCluster(3, true), func(o *Observed) {
+		o.Cluster.Autopilot.Grow, o.Cluster.Autopilot.MaxQuota, o.MayDisturb = ModeOn, defaultMaxQuota, true
+		o.Cluster.Quota, o.Cluster.SpecQuota = 2*gibi, 2*gibi
+		for i := range o.Etcd.Answers {
+			o.Etcd.Answers[i].Quota, o.Etcd.Answers[i].DBSize, o.Etcd.Answers[i].DBSizeInUse = 2*gibi, 2*gibi, gibi
+		}
+		o.Etcd.Answers[1].DBSizeInUse = inUse
+		for i := range o.Volumes {
+			o.Volumes[i].Requested = 8 * gibi
+		}
+		o.Cluster.VolumeSize = 8 * gibi
+	})
+	for _, change := range changes {
+		o = edit(o, change)
+	}
+	return o
+}
+
+// TestGrowQuota raises the quota once more than four fifths of it are in use, and says why not where it does not.
+func TestGrowQuota(t *testing.T) {
+	const much = 1700 << 20
+	tuned := func(quota int64) func(*Observed) {
+		return func(o *Observed) {
+			o.Cluster.Quota, o.Cluster.Tuned = quota, Tuned{quota, 2 * gibi}
+			for i := range o.Etcd.Answers {
+				o.Etcd.Answers[i].Quota, o.Etcd.Answers[i].DBSizeInUse = quota, quota/10*9
+			}
+		}
+	}
+	for title, c := range map[string]struct {
+		o    Observed
+		want Tuned // zero for nothing
+		// held is the reason, empty for none.
+		held, says string
+	}{
+		"four fifths are not in use": {filled(1600 << 20), Tuned{}, "", ""},
+		"more than that are":         {filled(much), Tuned{3 * gibi, 2 * gibi}, "", ""},
+		"it was raised before": {
+			filled(much, tuned(3*gibi), func(o *Observed) { // of 4.5Gi twice and 1Gi
+				for i := range o.Volumes {
+					o.Volumes[i].Requested = 10 * gibi
+				}
+			}), Tuned{4608 << 20, 2 * gibi}, "", "",
+		},
+		"volumes have no room": {
+			filled(much, func(o *Observed) { o.Volumes[2].Requested = 6 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "7168Mi or more",
+		},
+		"pods have no room": {
+			filled(much, func(o *Observed) {
+				for i := range o.Pods {
+					o.Pods[i].Persistent, o.Pods[i].StorageLimit = false, 4*gibi
+				}
+				o.Cluster.Persistent, o.Volumes = false, nil
+			}), Tuned{}, v1beta2.ReasonQuotaHeld, "ephemeral-storage",
+		},
+		"it is at the maximum": {
+			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "spec.autopilot.quota.max",
+		},
+		"the maximum is near": {
+			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2500 << 20 }), Tuned{2500 << 20, 2 * gibi}, "", "",
+		},
+		"there is no limit":    {filled(much, func(o *Observed) { o.Cluster.Quota, o.Cluster.SpecQuota = 0, 0 }), Tuned{}, "", ""},
+		"the mode is Off":      {filled(much, func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }), Tuned{}, "", ""},
+		"the mode is Advise":   {filled(much, func(o *Observed) { o.Cluster.Autopilot.Grow = ModeAdvise }), Tuned{}, v1beta2.ReasonAutopilotAdvises, "3072Mi"},
+		"the window is closed": {filled(much, func(o *Observed) { o.Cluster.Autopilot.Window.Set = true }), Tuned{}, v1beta2.ReasonWaitingForWindow, "window"},
+		"others come first":    {filled(much, func(o *Observed) { o.MayDisturb = false }), Tuned{}, v1beta2.ReasonWaitingForBrake, "fewer clusters"},
+		"a voter is down":      {silent(filled(much), 2), Tuned{}, "", ""},
+		"there is no space":    {alarmed(filled(much), Alarm{AlarmNoSpace, id(1)}), Tuned{}, "", ""},
+		"a member has another quota": {
+			filled(much, func(o *Observed) { o.Etcd.Answers[2].Quota = gibi }), Tuned{}, "", "",
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			action, known := Decide(c.o)
+			got, _ := action.(CommitTuning)
+			if got.Tuned != c.want {
+				t.Errorf("Next() = %#v, want %+v", action, c.want)
+			}
+			held := ""
+			for _, h := range known.Held {
+				if h.Feature == FeatureQuota {
+					held = h.Reason + " " + h.Message
+				}
+			}
+			if !strings.HasPrefix(held, c.held) || !strings.Contains(held, c.says) || c.held == "" && held != "" {
+				t.Errorf("held: %q, want %s: %s", held, c.held, c.says)
+			}
+		})
+	}
+}
+
+// TestTunedIsRecorded keeps the quota until the spec has another one than it was raised from.
+func TestTunedIsRecorded(t *testing.T) {
+	o := filled(1700 << 20)
+	r := o.Cluster.Apply(Next(o), o)
+	if r.Tuned != (Tuned{3 * gibi, 2 * gibi}) {
+		t.Fatalf("recorded is %+v", r.Tuned)
+	}
+	o.Cluster.Record = r
+	off := edit(o, func(o *Observed) { o.Cluster.Autopilot = Autopilot{} })
+	if kept := off.Cluster.Apply(nil, off); kept.Tuned != r.Tuned {
+		t.Errorf("with Auto Pilot off it is %+v", kept.Tuned)
+	}
+	edited := edit(o, func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi })
+	if dropped := edited.Cluster.Apply(nil, edited); dropped.Tuned != (Tuned{}) {
+		t.Errorf("with another quota in the spec it is %+v", dropped.Tuned)
+	}
+	restore := CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}
+	if kept := o.Cluster.Apply(restore, o); kept.Tuned != r.Tuned || kept.Previous == nil {
+		t.Errorf("after a restore it is %+v", kept.Tuned)
+	}
+}
