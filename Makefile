@@ -280,6 +280,10 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 	@echo "==> user stories about what can be observed"
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
+.PHONY: dashboard-pictures
+dashboard-pictures: image ## Draw docs/images/dashboard-*.png anew, from what a Prometheus on the lab answers to the dashboards' queries
+	PICTURES=$(ROOT)/docs/images $(on-lab) go test -C test/e2e ./stories -run '^TestPrometheus$$' -count=1 -timeout=60m -v
+
 .PHONY: test-alerts
 test-alerts: ## Have promtool judge what each alert fires on, and on what it does not
 	TEST_ASSET_PROMTOOL=$(call tool,promtool) go test -C test ./alerts -count=1 -v
