@@ -53,7 +53,7 @@ func (p *program) start(t *testing.T) {
 	if path == "" {
 		t.Fatal("TEST_ASSET_ETCD is not set: run this with `make test-unit`")
 	}
-	p.process = exec.Command(path, p.args...) //nolint:gosec,noctx // it ends with the test, whose context ends too early
+	p.process = exec.Command(path, p.args...) //nolint:noctx // it ends with the test, whose context ends too early
 	p.process.Stderr = t.Output()
 	if err := p.process.Start(); err != nil {
 		t.Fatal(err)

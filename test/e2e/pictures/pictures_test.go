@@ -140,8 +140,16 @@ func TestNumber(t *testing.T) {
 		v          float64
 		unit, want string
 	}{
-		{0, "s", "0"}, {0.0123, "s", "12.3 ms"}, {90, "s", "1.5 min"}, {-7200, "s", "-2 h"}, {2 << 30, "bytes", "2 GiB"}, {1536, "Bps", "1.5 KiB/s"},
-		{0.125, "percentunit", "12.5 %"}, {3, "none", "3"}, {1234, "reqps", "1234 req/s"}, {0.5, "ops", "0.5 /s"},
+		{0, "s", "0"},
+		{0.0123, "s", "12.3 ms"},
+		{90, "s", "1.5 min"},
+		{-7200, "s", "-2 h"},
+		{2 << 30, "bytes", "2 GiB"},
+		{1536, "Bps", "1.5 KiB/s"},
+		{0.125, "percentunit", "12.5 %"},
+		{3, "none", "3"},
+		{1234, "reqps", "1234 req/s"},
+		{0.5, "ops", "0.5 /s"},
 	} {
 		if got := number(c.v, c.unit); got != c.want {
 			t.Errorf("%v of %s is %q, want %q", c.v, c.unit, got, c.want)
