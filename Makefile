@@ -38,6 +38,8 @@ FAULT_STORIES ?= Test(Backup)?Faults
 SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|PlaintextClients|Isolation|ImagesByDigest|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
+# AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -264,7 +266,7 @@ test-rest:
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES)|$(AUTOPILOT_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: lab-rights
 lab-rights: ## Compare what the operator may do on the lab with what it has done there (SINCE=time, RFC 3339; else since the lab was started)
@@ -279,6 +281,15 @@ test-security: image ## Run the longer stories about security on a real Kubernet
 test-observability: image ## Have a Prometheus on a real Kubernetes collect the metrics of the operator and of its clusters, every alert fire and clear, and kubectl's plugin act on a cluster (STORIES=regexp for some)
 	@echo "==> user stories about what can be observed"
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
+
+.PHONY: test-autopilot
+test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some)
+	@echo "==> user stories about Auto Pilot"
+	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=2 -count=1 -timeout=120m -v
+
+.PHONY: dashboard-pictures
+dashboard-pictures: image ## Draw docs/images/dashboard-*.png anew, from what a Prometheus on the lab answers to the dashboards' queries
+	PICTURES=$(ROOT)/docs/images $(on-lab) go test -C test/e2e ./stories -run '^TestPrometheus$$' -count=1 -timeout=60m -v
 
 .PHONY: test-alerts
 test-alerts: ## Have promtool judge what each alert fires on, and on what it does not

@@ -118,7 +118,7 @@ func run(o options) error {
 		return err
 	}
 	var err error
-	if o.controllers.Autopilot, err = autopilotMode(o.autopilot); err != nil {
+	if o.controllers.Autopilot, err = controllers.AutopilotMode(o.autopilot); err != nil {
 		return err
 	}
 	if o.controllers.Pinned, err = version.PinnedBy(os.Environ()); err != nil {
@@ -168,17 +168,6 @@ func run(o options) error {
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces, "lease", o.controllers.Self)
 	return mgr.Start(ctx)
-}
-
-// autopilotMode is how far Auto Pilot is to go in any cluster.
-func autopilotMode(given string) (v1beta2.AutopilotMode, error) {
-	switch mode := v1beta2.AutopilotMode(given); mode {
-	case v1beta2.AutopilotOff, v1beta2.AutopilotAdvise, v1beta2.AutopilotOn:
-		return mode, nil
-	case "":
-		return v1beta2.AutopilotOn, nil
-	}
-	return "", fmt.Errorf("--autopilot (or AUTOPILOT) is %q: set it to Off, Advise or On", given)
 }
 
 // checkCertificate has the operator end if there is no certificate where it was told to find one. Without this check, the metrics would

@@ -126,3 +126,14 @@ func isOpenShift(mapper meta.RESTMapper) (bool, error) {
 	}
 	return true, nil
 }
+
+// AutopilotMode is how far Auto Pilot is to go in any cluster.
+func AutopilotMode(given string) (v1beta2.AutopilotMode, error) {
+	switch mode := v1beta2.AutopilotMode(given); mode {
+	case v1beta2.AutopilotOff, v1beta2.AutopilotAdvise, v1beta2.AutopilotOn:
+		return mode, nil
+	case "":
+		return v1beta2.AutopilotOn, nil
+	}
+	return "", fmt.Errorf("--autopilot (or AUTOPILOT) is %q: set it to Off, Advise or On", given)
+}

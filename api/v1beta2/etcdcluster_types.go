@@ -112,18 +112,9 @@ type EtcdClusterSpec struct {
 	// recovery says what happens once a majority of the voters is lost for good. If it is absent, a plan is shown in
 	// status.recovery, and nothing is done until a user confirms it.
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Recovery",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=15
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Recovery",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=17
 	Recovery *RecoverySpec `json:"recovery,omitempty"`
 }
-
-// VolumeReclaimPolicy is what happens to volumes when their cluster is deleted.
-type VolumeReclaimPolicy string
-
-// Volume reclaim policies.
-const (
-	VolumeReclaimDelete VolumeReclaimPolicy = "Delete"
-	VolumeReclaimRetain VolumeReclaimPolicy = "Retain"
-)
 
 // PodPolicy configures the members' pods.
 //

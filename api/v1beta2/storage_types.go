@@ -193,3 +193,12 @@ type OSSStorage struct {
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 }
+
+// VolumeReclaimPolicy is what happens to volumes when their cluster is deleted.
+type VolumeReclaimPolicy string
+
+// Volume reclaim policies.
+const (
+	VolumeReclaimDelete VolumeReclaimPolicy = "Delete"
+	VolumeReclaimRetain VolumeReclaimPolicy = "Retain"
+)

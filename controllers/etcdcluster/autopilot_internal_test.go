@@ -72,7 +72,8 @@ func TestTurns(t *testing.T) {
 		t.Error("another one is disturbed although this one is not well again")
 	}
 	halfway := seen("", rests)
-	halfway.assessment.Quarantined = plan.Member{ID: 1}
+	halfway.assessment.Quarantined = plan.Member{ID: 1, Name: "c9-1"}
+	halfway.assessment.Changes = map[string]plan.Change{"c9-1": plan.ChangeReplace}
 	if r.autopilotAgain(halfway); r.brake.may(named(7), clock.Now()) {
 		t.Error("another one is disturbed although a member of this one is yet to be replaced")
 	}

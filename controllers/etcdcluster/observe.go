@@ -78,15 +78,20 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		p.observed.Cluster.Restore = ""
 	}
 	p.observed.Cluster.Certified, p.observed.Cluster.ClientsRead = p.prepared(), r.clientsRead(p)
-	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), p.clientConfig(), p.observed.Electorate(),
+	return p, r.observeEtcd(ctx, reader, p)
+}
+
+// observeEtcd looks at the members, and at what is decided by their answers.
+func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *pass) error {
+	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.clientConfig(), p.observed.Electorate(),
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
 	if err := r.observeDatabases(ctx, p); err != nil {
-		return nil, err
+		return err
 	}
 	r.compareData(ctx, p)
-	return p, r.observeRecovery(ctx, reader, p)
+	return r.observeRecovery(ctx, reader, p)
 }
 
 // observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.

@@ -44,7 +44,7 @@ func TestFullQuota(t *testing.T) {
 	etcd := w.runsEtcd(t, name, quota.Value())
 	w.told()
 
-	fill(t, etcd)
+	fill(t, etcd, big)
 	w.settles(t, name, v1beta2.ReasonNoSpace, metav1.ConditionFalse)
 	c := w.says(t, name, v1beta2.ConditionAvailable)
 	if !strings.Contains(c.Message, "At its quota: full-0 (") || !strings.Contains(c.Message, "Mi of 16Mi, ") || !strings.Contains(c.Message, "defragment") {
@@ -78,12 +78,12 @@ func TestFullQuota(t *testing.T) {
 	w.tells(t, "Normal AlarmDisarmed etcd has no alarm any more", "Normal SpecReached")
 }
 
-// fill writes until there is no space.
-func fill(t *testing.T, etcd *clientv3.Client) {
+// fill writes to keys of these names until there is no space.
+func fill(t *testing.T, etcd *clientv3.Client, name func(int) string) {
 	t.Helper()
 	const size, most = 1 << 20, 100
 	for i := range most {
-		_, err := etcd.Put(t.Context(), fmt.Sprintf("big/%d", i), strings.Repeat("x", size))
+		_, err := etcd.Put(t.Context(), name(i), strings.Repeat("x", size))
 		if errors.Is(err, rpctypes.ErrNoSpace) {
 			return
 		}
@@ -91,6 +91,9 @@ func fill(t *testing.T, etcd *clientv3.Client) {
 	}
 	t.Fatalf("there is room for %d MiB", most)
 }
+
+// big are the names of keys that nothing overwrites.
+func big(i int) string { return fmt.Sprintf("big/%d", i) }
 
 // runsEtcd has the cluster run on a real etcd, and returns a client of it.
 func (w *idleWorld) runsEtcd(t *testing.T, name types.NamespacedName, quota int64) *clientv3.Client {

@@ -1,6 +1,9 @@
 package alerts
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // stuckAfter is how long a reason may last before it is odd: volumes of terabytes take that long.
 const stuckAfter = time.Hour
@@ -9,7 +12,10 @@ const theCluster = "EtcdCluster {{ $labels.namespace }}/{{ $labels.etcd_cluster 
 
 // clusterAlerts need the operator's metrics alone, except that the loss of the quorum is told by the members, too, while nobody hears the
 // operator.
-func clusterAlerts() []alert {
+func clusterAlerts() []alert { return slices.Concat(healthAlerts(), upkeepAlerts()) }
+
+// healthAlerts are about clusters that do not serve, or not as the spec says.
+func healthAlerts() []alert {
 	return []alert{
 		{
 			name: "EtcdQuorumLost", severity: Critical, after: time.Minute,
@@ -48,6 +54,12 @@ max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="Pr
 			summary:     theCluster + " does not get on: {{ $labels.reason }}",
 			description: "The operator has been doing, or waiting for, the same thing for {{ $value | humanizeDuration }}. The condition Progressing says what.",
 		},
+	}
+}
+
+// upkeepAlerts are about what will hurt unless somebody acts.
+func upkeepAlerts() []alert {
+	return []alert{
 		{
 			name: "EtcdSpaceLow", severity: Warning, after: 30 * time.Minute,
 			expr: `max by (namespace, etcd_cluster) (etcd_operator_cluster_database_in_use_ratio{$own}) > 0.8

@@ -156,9 +156,18 @@ func TestPastRevision(t *testing.T) {
 		revision int64
 		want     int64
 	}{
-		{0, 10, 0}, {time.Second, 11, 0}, {time.Minute, 20, 0}, {5*time.Minute - time.Second, 50, 0}, {5 * time.Minute, 60, 10},
-		{5*time.Minute + 30*time.Second, 0, 10}, {6 * time.Minute, 70, 20}, {20 * time.Minute, 90, 70}, {25 * time.Minute, 90, 90},
-		{26 * time.Minute, 5, 0}, {31 * time.Minute, 6, 5}, {time.Minute, 7, 0},
+		{0, 10, 0},
+		{time.Second, 11, 0},
+		{time.Minute, 20, 0},
+		{5*time.Minute - time.Second, 50, 0},
+		{5 * time.Minute, 60, 10},
+		{5*time.Minute + 30*time.Second, 0, 10},
+		{6 * time.Minute, 70, 20},
+		{20 * time.Minute, 90, 70},
+		{25 * time.Minute, 90, 90},
+		{26 * time.Minute, 5, 0},
+		{31 * time.Minute, 6, 5},
+		{time.Minute, 7, 0},
 	} {
 		if got := pool.PastRevision("ns/c", c.revision, start.Add(c.after)); got != c.want {
 			t.Errorf("%d: after %s it was %d, want %d", i, c.after, got, c.want)

@@ -59,8 +59,8 @@ func (a Answer) holey() bool { return a.DBSize > 0 && a.free() >= a.DBSize/tenth
 // fragmented reports whether a defragmentation is worth a pause although nothing needs it: half of the file is free, or the file is close
 // to its quota, 0 if that is unknown, and holey.
 func (a Answer) fragmented(quota int64) bool {
-	const half, close = 2, 8
-	return a.DBSizeInUse < a.DBSize/half && a.free() >= minFree || quota > 0 && a.DBSize > quota/tenth*close && a.holey()
+	const half, crowded = 2, 8
+	return a.DBSizeInUse < a.DBSize/half && a.free() >= minFree || quota > 0 && a.DBSize > quota/tenth*crowded && a.holey()
 }
 
 // told reports whether the server tells of an alarm of that kind.

@@ -27,8 +27,14 @@ func TestNothingElseWhileDefragmenting(t *testing.T) {
 		t.Fatalf("defragmented: %+v, healthy: %v", v.Defragmented, v.Healthy)
 	}
 	for _, a := range []Action{
-		RemoveMember{ID: id(2), Name: name(2)}, RemoveMember{ID: id(1), Name: name(1)}, SetImage{Name: name(2)}, Recreate{Name: name(0)},
-		DeletePod{Name: name(2)}, DeletePod{Name: name(1)}, Defragment{Name: name(2)}, MoveLeader{From: id(0), To: id(1)},
+		RemoveMember{ID: id(2), Name: name(2)},
+		RemoveMember{ID: id(1), Name: name(1)},
+		SetImage{Name: name(2)},
+		Recreate{Name: name(0)},
+		DeletePod{Name: name(2)},
+		DeletePod{Name: name(1)},
+		Defragment{Name: name(2)},
+		MoveLeader{From: id(0), To: id(1)},
 	} {
 		got, _ := v.guarded(runningGuards, a)
 		if w, waits := got.(Wait); !waits || w.Reason != v1beta2.ReasonDefragmenting {

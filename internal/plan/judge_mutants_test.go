@@ -83,3 +83,11 @@ func forgetNext(e plan.Electorate, words []plan.Response) plan.Etcd {
 	e.Next = nil
 	return e.Judge(words)
 }
+
+func restless(o plan.Observed) plan.Action {
+	a := plan.Next(o)
+	if _, idle := a.(plan.Idle); idle {
+		return plan.SetBudget{MinAvailable: o.Cluster.Size}
+	}
+	return a
+}

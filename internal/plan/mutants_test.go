@@ -292,11 +292,3 @@ func waitForLost(o plan.Observed) plan.Action {
 		return a
 	}
 }
-
-func restless(o plan.Observed) plan.Action {
-	a := plan.Next(o)
-	if _, idle := a.(plan.Idle); idle {
-		return plan.SetBudget{MinAvailable: o.Cluster.Size}
-	}
-	return a
-}

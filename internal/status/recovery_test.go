@@ -29,6 +29,10 @@ func TestRecovery(t *testing.T) {
 	o.Pods = slices.Clone(o.Pods[:2])
 	o.Cluster.Recovery.HeldBack = "name a backup"
 	o.Cluster.Recovery.Backup = plan.RecoveryBackup{EtcdBackup: "nightly", Snapshot: "s", Revision: 9, Taken: at.Add(-time.Hour)}
+	if s := compute(in); s.Recovery != nil {
+		t.Errorf("before it is recorded since when the quorum is lost: %+v", s.Recovery)
+	}
+	o.Cluster.Recovery.LostSince = at
 	s := compute(in)
 	if s.Recovery == nil {
 		t.Fatalf("without a quorum there is no plan: %+v", s.Conditions)

@@ -96,7 +96,7 @@ func (w *World) lie(p *Pod) plan.Response {
 		}}
 		return word
 	}
-	word.Read = linearizable(g)
+	word.Read = w.linearizable(g)
 	for i := range word.Read.Members {
 		word.Read.Members[i].Published = false
 	}

@@ -134,10 +134,7 @@ func (w *World) words(k *Kube, tls bool) []plan.Response {
 			word := plan.Response{Answer: w.answer(p, s), Term: 1}
 			if word.Answer.Leader != 0 && s.member != nil && !s.member.Learner {
 				if reads[s.group.ID] == nil {
-					reads[s.group.ID] = linearizable(s.group)
-					if w.Alarm { // it refuses to read keys
-						reads[s.group.ID].Revision = 0
-					}
+					reads[s.group.ID] = w.linearizable(s.group)
 				}
 				word.Read = reads[s.group.ID]
 			}
@@ -147,12 +144,16 @@ func (w *World) words(k *Kube, tls bool) []plan.Response {
 	return words
 }
 
-func linearizable(g *etcdtest.Group) *plan.Read {
+// linearizable is what a quorum of the group says, but the revision while etcd refuses to read keys.
+func (w *World) linearizable(g *etcdtest.Group) *plan.Read {
 	r := &plan.Read{ClusterID: g.ID, Revision: revision(g), Members: make([]plan.Member, 0, len(g.Members))}
 	for _, m := range g.Members {
 		r.Members = append(r.Members, plan.Member{
 			ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
 		})
+	}
+	if w.Alarm {
+		r.Revision = 0
 	}
 	return r
 }

@@ -67,7 +67,7 @@ func undisturbed(c *v1beta2.EtcdCluster) error {
 	case c.Status.UpdatedMembers < c.Status.Size:
 		return fmt.Errorf("the operator is updating its members to the spec, one at a time%s", wait)
 	case defragments(c):
-		return errors.New("Auto Pilot is defragmenting a member, or about to: two that do so at once are no quorum. Wait until that is done, or " +
+		return errors.New("the operator is defragmenting a member by itself, or about to: two that do so at once are no quorum. Wait until that is done, or " +
 			"set spec.autopilot.mode to Off")
 	}
 	return nil

@@ -1,9 +1,8 @@
 package doctor
 
 import (
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/alerts"
 )
 
 // autopilot tells what Auto Pilot holds back; nothing if that is nothing.

@@ -39,6 +39,7 @@ func TestPrometheus(t *testing.T) {
 	prometheus.hasAll(s)
 	prometheus.evaluates()
 	prometheus.shows(s, began)
+	prometheus.pictures(s, began)
 	s.report("watched")
 	s.unwatched()
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)

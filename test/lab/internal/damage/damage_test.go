@@ -71,22 +71,25 @@ func TestWALNeedsSomethingWritten(t *testing.T) {
 	}
 }
 
+// pageBytes is as large as bbolt makes a page here.
+const pageBytes = 4096
+
 // database has two meta pages, used pages, and a page that was never used.
-func database(pageBytes, used int) []byte {
+func database(used int) []byte {
 	const metas, unused = 2, 1
 	content := make([]byte, (metas+used+unused)*pageBytes)
 	for page := range metas + used {
 		content[page*pageBytes+8] = 1
 	}
 	binary.LittleEndian.PutUint32(content[16:], 0xED0CDAED)
-	binary.LittleEndian.PutUint32(content[24:], uint32(pageBytes)) // #nosec G115 -- a few thousand
+	binary.LittleEndian.PutUint32(content[24:], pageBytes)
 	return content
 }
 
 func TestDB(t *testing.T) {
-	const pageBytes, used = 4096, 8
+	const used = 8
 	volume := t.TempDir()
-	content := database(pageBytes, used)
+	content := database(used)
 	path := put(t, volume, content, "snap", "db")
 	if err := DB(volume); err != nil {
 		t.Fatal(err)
@@ -108,10 +111,10 @@ func TestDB(t *testing.T) {
 }
 
 func TestDBRefusesWhatIsNone(t *testing.T) {
-	tooLarge := database(4096, 1)
+	tooLarge := database(1)
 	binary.LittleEndian.PutUint32(tooLarge[24:], 1<<30)
 	for name, content := range map[string][]byte{
-		"empty": {}, "text": bytes.Repeat([]byte("no database"), 1000), "page size": tooLarge, "no page": database(4096, 0),
+		"empty": {}, "text": bytes.Repeat([]byte("no database"), 1000), "page size": tooLarge, "no page": database(0),
 	} {
 		volume := t.TempDir()
 		path := put(t, volume, content, "snap", "db")
@@ -129,7 +132,7 @@ func TestDBRefusesWhatIsNone(t *testing.T) {
 
 func TestValue(t *testing.T) {
 	volume := t.TempDir()
-	content := database(4096, 2)
+	content := database(2)
 	const first, second = 9000, 13000
 	copy(content[first:], "a value")
 	copy(content[second:], "a value")
