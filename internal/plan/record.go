@@ -110,7 +110,7 @@ func (r Record) note(a Action, o Observed) Record {
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
 	}
-	if r.Tuned.InsteadOf != o.Cluster.SpecQuota {
+	if r.Tuned.InsteadOf != o.Cluster.SpecQuota && o.Cluster.Invalid == nil {
 		r.Tuned = Tuned{}
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is

@@ -77,7 +77,7 @@ func (v *view) nextQuota() int64 {
 	return min(next, v.Cluster.Autopilot.MaxQuota)
 }
 
-// againstGrowing is why the members' disks may not have room for databases of that size; empty if they have, or if nothing is known.
+// againstGrowing is why the members' disks may not have room for databases of that size; empty if they have.
 func (v *view) againstGrowing(next int64) string {
 	need := 2*next + beside
 	for _, m := range v.voters {
@@ -86,7 +86,7 @@ func (v *view) againstGrowing(next int64) string {
 		case p.Persistent && c.Requested > 0 && c.Requested < need:
 			return fmt.Sprintf("with %s the members' volumes would have to have %s or more: "+
 				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage", mebibytes(next), mebibytes(need))
-		case !p.Persistent && p.StorageLimit > 0 && p.StorageLimit < need:
+		case !p.Persistent && p.StorageLimit < need: // a node that runs out of disk evicts pods, perhaps all of the members'
 			return fmt.Sprintf("with %s spec.pod.resources.limits.ephemeral-storage would have to be %s or more", mebibytes(next), mebibytes(need))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 const gibi = 1 << 30
@@ -66,6 +67,14 @@ func TestGrowQuota(t *testing.T) {
 				o.Cluster.Persistent, o.Volumes = false, nil
 			}), Tuned{}, v1beta2.ReasonQuotaHeld, "ephemeral-storage",
 		},
+		"nobody knows how much room pods have": {
+			filled(much, func(o *Observed) {
+				for i := range o.Pods {
+					o.Pods[i].Persistent = false
+				}
+				o.Cluster.Persistent, o.Volumes = false, nil
+			}), Tuned{}, v1beta2.ReasonQuotaHeld, "ephemeral-storage",
+		},
 		"it is at the maximum": {
 			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "spec.autopilot.quota.max",
 		},
@@ -117,6 +126,10 @@ func TestTunedIsRecorded(t *testing.T) {
 	edited := edit(o, func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi })
 	if dropped := edited.Cluster.Apply(nil, edited); dropped.Tuned != (Tuned{}) {
 		t.Errorf("with another quota in the spec it is %+v", dropped.Tuned)
+	}
+	broken := edit(o, func(o *Observed) { o.Cluster.SpecQuota, o.Cluster.Invalid = 2<<40, &failure.Problem{} })
+	if kept := broken.Cluster.Apply(nil, broken); kept.Tuned != r.Tuned {
+		t.Errorf("while the spec is wrong it is %+v", kept.Tuned)
 	}
 	restore := CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}
 	if kept := o.Cluster.Apply(restore, o); kept.Tuned != r.Tuned || kept.Previous == nil {

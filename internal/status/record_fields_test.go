@@ -80,6 +80,8 @@ func something(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
 	case plan.Quarantined:
 		v.Set(reflect.ValueOf(plan.Quarantined{Member: 7, Name: "text", VolumeUID: "uid"}))
+	case plan.Tuned:
+		v.Set(reflect.ValueOf(plan.Tuned{Quota: 7, InsteadOf: 6}))
 	case []string:
 		v.Set(reflect.ValueOf([]string{"text"}))
 	case *plan.Record:

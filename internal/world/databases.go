@@ -216,6 +216,9 @@ func (w *World) lookAtDatabases(o *plan.Observed) {
 	}
 	if w.cfg.Autopilot.Grow != plan.ModeOff {
 		o.Cluster.SpecQuota, o.Cluster.Quota = quota, cmp.Or(w.Status.Tuned.Quota, quota)
+		for i := range o.Pods {
+			o.Pods[i].StorageLimit = 8 << 30
+		}
 	}
 	o.Etcd.PastRevision = 1
 	if o.Etcd.Contact != plan.ContactQuorum || !plan.DatabasesDue(*o) && !plan.EvictionsBlocked(*o) {
