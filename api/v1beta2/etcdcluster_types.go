@@ -90,8 +90,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto Pilot",order=15
 	Autopilot *AutopilotSpec `json:"autopilot,omitempty"`
 
-	// maintenanceWindow is when Auto Pilot may do what costs clients a moment and can wait. Only spec.autopilot.defragment waits for it: edits,
-	// updates, scaling and repairs do not.
+	// maintenanceWindow is when Auto Pilot may do what costs clients a moment and can wait. Only spec.autopilot.defragment and
+	// spec.autopilot.quota wait for it: edits, updates, scaling and repairs do not.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Maintenance window",order=16
 	MaintenanceWindow *MaintenanceWindow `json:"maintenanceWindow,omitempty"`

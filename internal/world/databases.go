@@ -8,7 +8,7 @@ import (
 
 // Database is the file of a member's database, and what is done with it.
 type Database struct {
-	// Stuffed is true while the file is at its quota, and Holey while much of it is free.
+	// Stuffed is true while the file is as large as the lowest quota of a member, and Holey while much of it is free.
 	Stuffed, Holey bool
 	// Copied is true while a snapshot of it is read, and Busy while it is being defragmented.
 	Copied, Busy bool
@@ -58,7 +58,7 @@ var databases = map[Kind]transition{
 	},
 	keysFill: {
 		name:    "keys fill more than four fifths of the quota",
-		ifWorld: func(w *World) bool { return w.Keys < maxKeys },
+		ifWorld: func(w *World) bool { return w.Keys < maxKeys && keysInUse[w.Keys+1] < w.lowestQuota() },
 		onWorld: func(w *World) { w.Keys++ },
 	},
 	roomSticks: {
@@ -144,7 +144,7 @@ func (w *World) running(is func(*Pod) bool) *Pod {
 func (w *World) checkUpkeep(a plan.Action) {
 	switch act := a.(type) {
 	case plan.Disarm:
-		if p := w.running(func(p *Pod) bool { return p.Stuffed }); p != nil && act.Kind == plan.AlarmNoSpace {
+		if p := w.running(w.atQuota); p != nil && act.Kind == plan.AlarmNoSpace {
 			w.violate("R: the alarm is disarmed while the file of %s is at its quota", p.Name)
 		}
 	case plan.Defragment:
@@ -196,12 +196,27 @@ var (
 // given is what the server takes for its quota.
 func (p *Pod) given() int64 { return cmp.Or(p.Quota, quota) }
 
+// lowestQuota is the one that servers reach first.
+func (w *World) lowestQuota() int64 {
+	lowest := int64(0)
+	for i := range w.Pods {
+		if p := &w.Pods[i]; w.serverRuns(p) && (lowest == 0 || p.given() < lowest) {
+			lowest = p.given()
+		}
+	}
+	return cmp.Or(lowest, quota)
+}
+
+// atQuota reports whether the next write raises the member's alarm again.
+func (w *World) atQuota(p *Pod) bool { return p.Stuffed && w.lowestQuota() == p.given() }
+
 // size is that of a file, and what of it is in use.
 func (w *World) size(p *Pod) (file, inUse int64) {
 	inUse = keysInUse[w.Keys]
 	file = inUse + 10*mebi
 	if p.Stuffed {
-		file, inUse = quota, quota-mebi
+		file = w.lowestQuota()
+		inUse = file - mebi
 	}
 	if p.Holey {
 		inUse = 90 * mebi

@@ -135,7 +135,7 @@ func (s *story) sizes(ctx context.Context, so func(*clientv3.StatusResponse) boo
 		if err != nil {
 			return err.Error(), false
 		}
-		text += fmt.Sprintf("%s has %d bytes, %d of them in use; ", pod.Name, status.DbSize, status.DbSizeInUse)
+		text += fmt.Sprintf("%s has %d bytes, %d of them in use, of a quota of %d; ", pod.Name, status.DbSize, status.DbSizeInUse, status.DbSizeQuota)
 		all = all && so(status)
 	}
 	return text, all
