@@ -12,7 +12,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// Options translates the cluster's options for etcd, wherever the spec has them; see member.Translate.
+// Options translates the cluster's options for etcd, wherever the spec has them; see member.Translate. What Auto Pilot has made of them since
+// is among them.
 func Options(c *v1beta2.EtcdCluster, version string) (options map[string]string, problems []string) {
 	given := &settings{}
 	for _, e := range podPolicy(c).EtcdEnv {
@@ -25,7 +26,7 @@ func Options(c *v1beta2.EtcdCluster, version string) (options map[string]string,
 		}
 	}
 	options, problems = member.Translate(given.list, version)
-	if quota := tunedQuota(c, Quota(options)); len(problems) == 0 && quota != 0 {
+	if quota := tunedQuota(c, Quota(options)); quota != 0 {
 		options[quotaFlag] = strconv.FormatInt(quota, 10)
 	}
 	return options, problems

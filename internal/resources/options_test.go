@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // everyOption sets every typed field.
@@ -89,5 +91,47 @@ func TestOptionsProblems(t *testing.T) {
 		if len(problems) != 1 || !strings.Contains(problems[0], c.want) {
 			t.Errorf("%s: problems %q, want one with %q", name, problems, c.want)
 		}
+	}
+}
+
+// TestTunedQuota has members be given the quota that Auto Pilot has raised, until the spec has another one than it was raised from.
+func TestTunedQuota(t *testing.T) {
+	tuned := func(insteadOf string, edit func(*v1beta2.EtcdClusterSpec)) *v1beta2.EtcdCluster {
+		return cluster(func(c *v1beta2.EtcdCluster) {
+			c.Status.Autopilot = &v1beta2.AutopilotStatus{Tuned: &v1beta2.TunedOptions{
+				QuotaBackendBytes: resource.MustParse("3Gi"), InsteadOf: resource.MustParse(insteadOf),
+			}}
+			edit(&c.Spec)
+		})
+	}
+	for title, c := range map[string]struct {
+		cluster    *v1beta2.EtcdCluster
+		want, spec int64
+	}{
+		"of etcd's default": {tuned("2Gi", func(*v1beta2.EtcdClusterSpec) {}), 3 << 30, 2 << 30},
+		"of the spec's": {
+			tuned("1Gi", func(s *v1beta2.EtcdClusterSpec) { s.Etcd = etcdOptions(t, "quotaBackendBytes: 1Gi") }), 3 << 30, 1 << 30,
+		},
+		"of another one": {
+			tuned("2Gi", func(s *v1beta2.EtcdClusterSpec) { s.Etcd = etcdOptions(t, "quotaBackendBytes: 1Gi") }), 1 << 30, 1 << 30,
+		},
+		"beside what is wrong": {
+			tuned("2Gi", func(s *v1beta2.EtcdClusterSpec) { s.Etcd = etcdOptions(t, `extraArgs: {no-such-flag: "1"}`) }), 3 << 30, 2 << 30,
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			options, _ := Options(c.cluster, "3.6.16")
+			if got, spec := Quota(options), SpecQuota(c.cluster, "3.6.16"); got != c.want || spec != c.spec {
+				t.Errorf("the quota is %d, and the spec's %d; want %d and %d", got, spec, c.want, c.spec)
+			}
+			if given := memberConfig(c.cluster, "c-0", member.Transport{}).Options; Quota(given) != c.want {
+				t.Errorf("a member is given %v", given)
+			}
+		})
+	}
+	before, _ := RevisionOf(cluster(func(*v1beta2.EtcdCluster) {}), options)
+	after, _ := RevisionOf(tuned("2Gi", func(*v1beta2.EtcdClusterSpec) {}), options)
+	if reflect.DeepEqual(before, after) {
+		t.Error("no member is updated to the new quota")
 	}
 }
