@@ -176,7 +176,8 @@ func TestDataIsNotJudged(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			action, known := Decide(c.observed)
-			if _, budget := action.(SetBudget); Mutates(action) && !budget {
+			switch action.(type) { //nolint:gochecksumtype // others may go on
+			case Quarantine, RemoveFromService, RemoveMember, CreateVolumes, CreatePods:
 				t.Errorf("Next() = %#v", action)
 			}
 			if len(known.Held) == 0 && c.reason == "" {
