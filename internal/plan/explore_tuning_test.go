@@ -13,7 +13,7 @@ const maxQuota = 2000 << 20
 // growing are clusters whose keys fill more and more of their quotas.
 var growing = map[string]scenario{
 	"keys fill the quota where three run": {
-		sizes: []int{3}, running: true, grows: true, only: slices.Concat(world.KeyFaults, world.PodFaults, stops), lockstep: true, faults: 3, full: 4,
+		sizes: []int{3}, running: true, grows: true, only: slices.Concat(world.KeyFaults, world.PodFaults, stops), lockstep: true, faults: 2, full: 3,
 	},
 	"keys fill the quota, from 3 to 1": {
 		sizes: []int{3, 1}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3, full: 3,
@@ -22,7 +22,7 @@ var growing = map[string]scenario{
 		sizes: []int{3}, edits: []edit{template(1)}, grows: true, only: world.KeyFaults, faults: 3, full: 3,
 	},
 	"keys fill the quota, and there is no space": {
-		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.DatabaseFaults), lockstep: true, faults: 2, full: 3,
+		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults), lockstep: true, faults: 2, full: 3,
 	},
 }
 
