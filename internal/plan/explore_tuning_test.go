@@ -46,11 +46,11 @@ func growsOn(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// growsAtOnce waits for nobody.
+// growsAtOnce goes by the quota that a member has, and waits for nobody to get the one that was committed to.
 func growsAtOnce(o plan.Observed) plan.Action {
 	for _, a := range o.Etcd.Answers {
 		next := min(o.Cluster.Quota+o.Cluster.Quota/2, o.Cluster.Autopilot.MaxQuota)
-		if a.DBSizeInUse > o.Cluster.Quota/10*8 && next > o.Cluster.Quota {
+		if a.DBSizeInUse > a.Quota/10*8 && next > o.Cluster.Quota {
 			return plan.CommitTuning{Tuned: plan.Tuned{Quota: next, InsteadOf: o.Cluster.SpecQuota}}
 		}
 	}
