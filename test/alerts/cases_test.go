@@ -81,9 +81,9 @@ func stateCases() []scenario {
 		{stuck, "waits in vain", map[string]string{since: "0x99 6000x30", progressing: "1x130"}, []int{64, 67, 99, 105}, []bool{false, true, true, false}},
 		silent(stuck, "at rest for hours", 180, map[string]string{since: "0x180", progressing: "0x180"}),
 		silent(stuck, "step by step", 180, map[string]string{since: "0x49 3000x49 6000x49 9000x40", progressing: "1x190"}),
-		fires(held, "not safe for long", map[string]string{feature: "_x4 1x89 stale _x20"}, 65, 95),
+		fires(held, "not safe for long", map[string]string{feature: "_x5 1x89 stale _x20"}, 65, 95),
 		silent(held, "waits for the window", 180, map[string]string{feature: "0x180"}),
-		silent(held, "not safe for a while", 120, map[string]string{feature: "_x4 1x49 stale _x80"}),
+		silent(held, "not safe for a while", 120, map[string]string{feature: "_x5 1x49 stale _x80"}),
 		fires(certificate, "not renewed", map[string]string{cluster("condition", `type="CertificatesValid"`): "1x4 0x29 1x20"}, 20, 35),
 		silent(certificate, "renewed in time", 60, map[string]string{cluster("condition", `type="CertificatesValid"`): "1x4 0x9 1x60"}),
 	}
