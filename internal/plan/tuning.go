@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -26,10 +27,11 @@ const (
 func growQuota(v *view) Action { return v.Tuning }
 
 // tuning raises the quota by half once more than four fifths of it are in use, while all is calm: keys that are there take room, and free
-// pages do not count, because they are used again. A restart of each member is the price, so it is done rarely.
+// pages do not count, because they are used again. A restart of each member is the price, so it is done rarely. Once etcd takes no writes, and
+// no room can be made, it is done at once.
 func (v *view) tuning() Action {
-	mode, m := v.Cluster.Autopilot.Grow, v.fullest()
-	if mode == ModeOff || m.ID == 0 || len(v.Alarms) > 0 || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
+	mode, m, exhausted := v.Cluster.Autopilot.Grow, v.fullest(), v.exhausted()
+	if mode == ModeOff || m.ID == 0 || len(v.Alarms) > 0 && !exhausted || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
 		return nil
 	}
 	a, _ := v.answer(m)
@@ -48,12 +50,19 @@ func (v *view) tuning() Action {
 		return held(v1beta2.ReasonQuotaHeld, why)
 	case mode == ModeAdvise:
 		return held(v1beta2.ReasonAutopilotAdvises, "with mode On it would be "+mebibytes(next))
-	case v.Cluster.Autopilot.Window.Set && !v.Cluster.Autopilot.Window.Open:
+	case !exhausted && v.Cluster.Autopilot.Window.Set && !v.Cluster.Autopilot.Window.Open:
 		return held(v1beta2.ReasonWaitingForWindow, "that waits for the maintenance window")
-	case !v.MayDisturb:
+	case !exhausted && !v.MayDisturb:
 		return held(v1beta2.ReasonWaitingForBrake, "that waits until fewer clusters are disturbed")
 	}
 	return CommitTuning{Tuned: Tuned{Quota: next, InsteadOf: v.Cluster.SpecQuota}, From: quota, Member: m.Name}
+}
+
+// exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made.
+func (v *view) exhausted() bool {
+	return len(v.alarmed(AlarmCorrupt)) == 0 && slices.ContainsFunc(v.Held, func(h HeldAct) bool {
+		return h.Feature == FeatureNoSpace && h.Reason == v1beta2.ReasonSpaceExhausted
+	})
 }
 
 // fullest is the voter with most in use, the zero Member if one of them does not answer, or has another quota than it is to have.

@@ -30,9 +30,22 @@ func filled(inUse int64, changes ...func(*Observed)) Observed {
 	return o
 }
 
+// exhausted is a cluster that takes no writes, and in which no room can be made.
+func exhausted(changes ...func(*Observed)) Observed {
+	return edit(full(func(o *Observed) { o.Etcd.PastRevision, o.Etcd.Databases[1].Compacted = 100, 100 }), append(changes, func(o *Observed) {
+		o.Cluster.Autopilot.Grow, o.Cluster.Autopilot.MaxQuota = ModeOn, defaultMaxQuota
+		o.Cluster.Quota, o.Cluster.SpecQuota = o.Etcd.Answers[0].Quota, o.Etcd.Answers[0].Quota
+		for i := range o.Volumes {
+			o.Volumes[i].Requested = 8 * gibi
+		}
+		o.Cluster.VolumeSize = 8 * gibi
+	})...)
+}
+
 // TestGrowQuota raises the quota once more than four fifths of it are in use, and says why not where it does not.
 func TestGrowQuota(t *testing.T) {
 	const much = 1700 << 20
+	more := Tuned{1504 << 20, 1000 << 20}
 	tuned := func(quota int64) func(*Observed) {
 		return func(o *Observed) {
 			o.Cluster.Quota, o.Cluster.Tuned = quota, Tuned{quota, 2 * gibi}
@@ -87,7 +100,12 @@ func TestGrowQuota(t *testing.T) {
 		"the window is closed": {filled(much, func(o *Observed) { o.Cluster.Autopilot.Window.Set = true }), Tuned{}, v1beta2.ReasonWaitingForWindow, "window"},
 		"others come first":    {filled(much, func(o *Observed) { o.MayDisturb = false }), Tuned{}, v1beta2.ReasonWaitingForBrake, "fewer clusters"},
 		"a voter is down":      {silent(filled(much), 2), Tuned{}, "", ""},
-		"there is no space":    {alarmed(filled(much), Alarm{AlarmNoSpace, id(1)}), Tuned{}, "", ""},
+		"there is no space, and nothing is known of it yet": {alarmed(filled(much), Alarm{AlarmNoSpace, id(1)}), Tuned{}, "", ""},
+		"there is no space, and no room to be made": {exhausted(), more, "", ""},
+		"there is no space, and the window is closed": {
+			exhausted(func(o *Observed) { o.Cluster.Autopilot.Window.Set, o.MayDisturb = true, false }), more, "", "",
+		},
+		"there is no space, and data differs": {alarmed(exhausted(), Alarm{AlarmNoSpace, id(1)}, Alarm{AlarmCorrupt, id(1)}), Tuned{}, "", ""},
 		"a member has another quota": {
 			filled(much, func(o *Observed) { o.Etcd.Answers[2].Quota = gibi }), Tuned{}, "", "",
 		},

@@ -72,7 +72,7 @@ var databases = map[Kind]transition{
 var (
 	DatabaseFaults = []Kind{quotaReached, fragments, snapshotBegins, roomSticks}
 	PageFaults     = []Kind{fragments}
-	SpaceFaults    = []Kind{quotaReached}
+	SpaceFaults    = []Kind{quotaReached, roomSticks}
 	// KeyFaults are of clients that write more and more keys.
 	KeyFaults = []Kind{keysFill}
 )

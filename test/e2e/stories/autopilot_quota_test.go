@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -18,23 +20,19 @@ import (
 // from then on.
 func TestGrowQuota(t *testing.T) {
 	t.Parallel()
-	most, spec := resource.MustParse("48Mi"), smallQuota("3.7.3")
-	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
-	spec.Autopilot = &v1beta2.AutopilotSpec{Quota: &v1beta2.QuotaAutopilot{Max: &most}}
-	s := begin(t, "grow-quota", spec)
+	s := begin(t, "grow-quota", growing("64Mi", "96Mi"))
 	s.settled()
 	s.client()
-	s.keepsKeys(0, 28)
+	s.keepsKeys(54)
 	s.look("four fifths")
-	s.quotas(48 << 20)
+	s.quotas(96<<20, limit)
 	s.settled()
-	s.unsaid(v1beta2.ReasonNoSpace)
-	s.keepsKeys(28, 41)
+	s.keepsKeys(82)
 	s.look("four fifths of the maximum")
 	s.isHeld("quota", v1beta2.ReasonQuotaHeld, "spec.autopilot.quota.max")
-	quota := resource.MustParse("64Mi")
+	quota := resource.MustParse("128Mi")
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Etcd.QuotaBackendBytes = &quota }))
-	s.quotas(64 << 20)
+	s.quotas(128<<20, limit)
 	s.settled()
 	s.unsaid(v1beta2.ReasonNoSpace)
 	r, err := s.writer.Report(t.Context())
@@ -46,21 +44,56 @@ func TestGrowQuota(t *testing.T) {
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
 }
 
-// keepsKeys writes keys of a MiB each that stay.
-func (s *story) keepsKeys(from, to int) {
+// TestQuotaReached has live keys fill the quota faster than anybody looks: nothing can be given up, and it is raised although writes are refused
+// already, and the window is closed.
+func TestQuotaReached(t *testing.T) {
+	t.Parallel()
+	spec := growing("32Mi", "8Gi")
+	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 0 29 2 *", Duration: metav1.Duration{Duration: time.Hour}}
+	s := begin(t, "quota-reached", spec)
+	s.settled()
+	s.fillQuota()
+	s.look("full")
+	s.quotas(48<<20, historyKept+limit)
+	s.writesAgain(time.Now())
+	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
+	s.settled()
+}
+
+// growing is a cluster with that quota, on volumes that have room for the next two.
+func growing(from, most string) v1beta2.EtcdClusterSpec {
+	quota, limit, spec := resource.MustParse(from), resource.MustParse(most), onVolumes(3)
+	spec.Version, spec.Etcd = "3.7.3", &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
+	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
+	spec.Autopilot = &v1beta2.AutopilotSpec{Quota: &v1beta2.QuotaAutopilot{Max: &limit}}
+	return spec
+}
+
+// keepsKeys writes keys that stay until so many MiB are in use: small ones, because large ones leave pages free between them.
+func (s *story) keepsKeys(mebi int64) {
 	s.t.Helper()
-	for i := from; i < to; i++ {
+	for i := 0; ; i++ {
+		inUse := int64(0)
 		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
-			_, err := etcd.Put(ctx, fmt.Sprintf("kept/%d", i), strings.Repeat("x", 1<<20))
+			if _, err := etcd.Put(ctx, fmt.Sprintf("kept/%d/%d", mebi, i), strings.Repeat("x", 32<<10)); err != nil {
+				return err
+			}
+			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+			if err == nil {
+				inUse = status.DbSizeInUse
+			}
 			return err
 		}))
+		if inUse >= mebi<<20 {
+			return
+		}
 	}
 }
 
 // quotas waits until all members have that quota.
-func (s *story) quotas(want int64) {
+func (s *story) quotas(want int64, within time.Duration) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("a quota of %d bytes", want), limit, func(ctx context.Context) (string, bool) {
+	must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("a quota of %d bytes", want), within, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSizeQuota == want })
 	}))
 }
