@@ -52,9 +52,8 @@ func TestQuotaReached(t *testing.T) {
 	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 0 29 2 *", Duration: metav1.Duration{Duration: time.Hour}}
 	s := begin(t, "quota-reached", spec)
 	s.settled()
-	s.fillQuota()
-	s.look("full")
-	s.quotas(48<<20, historyKept+limit)
+	s.fillsUntilHeld()
+	s.quotas(48<<20, limit)
 	s.writesAgain(time.Now())
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 	s.settled()
