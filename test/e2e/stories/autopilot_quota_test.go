@@ -71,11 +71,13 @@ func growing(from, most string) v1beta2.EtcdClusterSpec {
 // keepsKeys writes keys that stay until so many MiB are in use: small ones, because large ones leave pages free between them.
 func (s *story) keepsKeys(mebi int64) {
 	s.t.Helper()
-	for i := 0; ; i++ {
-		inUse := int64(0)
+	const size, atOnce = 32 << 10, 32
+	for i, inUse := 0, int64(0); inUse < mebi<<20; i++ {
 		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
-			if _, err := etcd.Put(ctx, fmt.Sprintf("kept/%d/%d", mebi, i), strings.Repeat("x", 32<<10)); err != nil {
-				return err
+			for j := range atOnce {
+				if _, err := etcd.Put(ctx, fmt.Sprintf("kept/%d/%d/%d", mebi, i, j), strings.Repeat("x", size)); err != nil {
+					return err
+				}
 			}
 			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
 			if err == nil {
@@ -83,9 +85,6 @@ func (s *story) keepsKeys(mebi int64) {
 			}
 			return err
 		}))
-		if inUse >= mebi<<20 {
-			return
-		}
 	}
 }
 
