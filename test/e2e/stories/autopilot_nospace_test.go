@@ -128,19 +128,28 @@ func (s *story) exhausts() time.Time {
 	return time.Now()
 }
 
-// fillsUntilHeld writes keys that stay until Auto Pilot knows of no more room to make: while the first were written, pages were freed.
+// fillsUntilHeld writes keys that stay until Auto Pilot knows of no more room to make: while the first were written, pages were freed. What
+// etcd refuses may be in its log all the same, of which it keeps thousands of entries in memory: so a small key finds out whether it goes on.
 func (s *story) fillsUntilHeld() {
 	s.t.Helper()
-	written := 0
+	written, large := 0, true
 	must(s.t, harness.Await(s.t.Context(), "what is in use fills the quota", 2*historyKept, func(ctx context.Context) (string, bool) {
+		size := 1
+		if large {
+			size = 1 << 20
+		}
 		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
-			_, err := etcd.Put(ctx, fmt.Sprintf("big/%d", written), strings.Repeat("x", 1<<20))
+			_, err := etcd.Put(ctx, fmt.Sprintf("big/%d", written), strings.Repeat("x", size))
 			return err
 		})
 		if err == nil {
-			written++
+			if large {
+				written++
+			}
+			large = true
 			return fmt.Sprintf("%d MiB are written", written), false
 		}
+		large = false
 		text, is := s.heldFor(ctx, "noSpace", v1beta2.ReasonSpaceExhausted, "delete keys")
 		return fmt.Sprintf("%d MiB are written, the next one is answered %v; %s", written, err, text), is
 	}))
