@@ -80,7 +80,9 @@ func (known Assessment) Disturbing() bool {
 }
 
 // Features are all of them.
-func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota} }
+func Features() []string {
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota}
+}
 
 // HeldAct is an act of Auto Pilot that is due and not done.
 type HeldAct struct {

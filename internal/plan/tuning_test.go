@@ -101,7 +101,7 @@ func TestGrowQuota(t *testing.T) {
 		"others come first":    {filled(much, func(o *Observed) { o.MayDisturb = false }), Tuned{}, v1beta2.ReasonWaitingForBrake, "fewer clusters"},
 		"a voter is down":      {silent(filled(much), 2), Tuned{}, "", ""},
 		"there is no space, and nothing is known of it yet": {alarmed(filled(much), Alarm{AlarmNoSpace, id(1)}), Tuned{}, "", ""},
-		"there is no space, and no room to be made": {exhausted(), more, "", ""},
+		"there is no space, and no room to be made":         {exhausted(), more, "", ""},
 		"there is no space, and the window is closed": {
 			exhausted(func(o *Observed) { o.Cluster.Autopilot.Window.Set, o.MayDisturb = true, false }), more, "", "",
 		},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -52,4 +54,19 @@ func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	}
 	slices.SortFunc(known, func(a, b v1beta2.HeldAct) int { return cmp.Compare(a.Feature, b.Feature) })
 	return known
+}
+
+// writeTuned writes what Auto Pilot has changed of the options; the rest of what status says of it comes later.
+func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
+	switch {
+	case t != plan.Tuned{}:
+		if s.Autopilot == nil {
+			s.Autopilot = &v1beta2.AutopilotStatus{}
+		}
+		s.Autopilot.Tuned = &v1beta2.TunedOptions{
+			QuotaBackendBytes: *resource.NewQuantity(t.Quota, resource.BinarySI), InsteadOf: *resource.NewQuantity(t.InsteadOf, resource.BinarySI),
+		}
+	case s.Autopilot != nil:
+		s.Autopilot.Tuned = nil
+	}
 }

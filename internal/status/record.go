@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -90,21 +89,6 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	return r
-}
-
-// writeTuned writes what Auto Pilot has changed of the options; the rest of what status says of it comes later.
-func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
-	switch {
-	case t != plan.Tuned{}:
-		if s.Autopilot == nil {
-			s.Autopilot = &v1beta2.AutopilotStatus{}
-		}
-		s.Autopilot.Tuned = &v1beta2.TunedOptions{
-			QuotaBackendBytes: *resource.NewQuantity(t.Quota, resource.BinarySI), InsteadOf: *resource.NewQuantity(t.InsteadOf, resource.BinarySI),
-		}
-	case s.Autopilot != nil:
-		s.Autopilot.Tuned = nil
-	}
 }
 
 // advance brings the status to the record that a pass leaves, and reports whether it is about another cluster from then on. The

@@ -285,18 +285,3 @@ func (w *World) reached() bool {
 	}
 	return w.Status.Quarantined.Member == 0 && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
 }
-
-// leftovers reports whether there are volumes that nobody needs, or too few, or pods that fetch images. What is another owner's, or
-// an earlier cluster's that was not taken up, is left alone.
-func (w *World) leftovers() bool {
-	volumes := 0
-	if w.Persistent {
-		volumes = w.Size + w.stranded()
-	}
-	for i := range w.Volumes {
-		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.KeptUIDs, w.Volumes[i].UID) {
-			volumes++
-		}
-	}
-	return len(w.Volumes) != volumes || len(w.Pulls) > 0
-}
