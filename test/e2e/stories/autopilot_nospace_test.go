@@ -128,12 +128,20 @@ func (s *story) exhausts() time.Time {
 	return time.Now()
 }
 
-// fillsUntilHeld writes keys that stay until Auto Pilot knows of no more room to make: while the first were written, pages were freed. What
-// etcd refuses may be in its log all the same, of which it keeps thousands of entries in memory: so a small key finds out whether it goes on.
+// fillsUntilHeld writes keys that stay until Auto Pilot knows of no more room to make: while the first were written, pages were freed.
 func (s *story) fillsUntilHeld() {
 	s.t.Helper()
+	s.fillsUntil("what is in use fills the quota", func(ctx context.Context) (string, bool) {
+		return s.heldFor(ctx, "noSpace", v1beta2.ReasonSpaceExhausted, "delete keys")
+	})
+}
+
+// fillsUntil writes keys that stay until etcd takes no more and something else is so. What etcd refuses may be in its log all the same, of which
+// it keeps thousands of entries in memory: so a small key finds out whether it goes on.
+func (s *story) fillsUntil(what string, holds func(context.Context) (string, bool)) {
+	s.t.Helper()
 	written, large := 0, true
-	must(s.t, harness.Await(s.t.Context(), "what is in use fills the quota", 2*historyKept, func(ctx context.Context) (string, bool) {
+	must(s.t, harness.Await(s.t.Context(), what, 2*historyKept, func(ctx context.Context) (string, bool) {
 		size := 1
 		if large {
 			size = 1 << 20
@@ -150,7 +158,7 @@ func (s *story) fillsUntilHeld() {
 			return fmt.Sprintf("%d MiB are written", written), false
 		}
 		large = false
-		text, is := s.heldFor(ctx, "noSpace", v1beta2.ReasonSpaceExhausted, "delete keys")
+		text, is := holds(ctx)
 		return fmt.Sprintf("%d MiB are written, the next one is answered %v; %s", written, err, text), is
 	}))
 	s.t.Logf("%d MiB are in use", written)

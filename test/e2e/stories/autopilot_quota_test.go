@@ -49,10 +49,17 @@ func TestGrowQuota(t *testing.T) {
 func TestQuotaReached(t *testing.T) {
 	t.Parallel()
 	spec := growing("32Mi", "8Gi")
+	spec.Autopilot.NoSpace = &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden} // it would take five minutes each time
 	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 0 29 2 *", Duration: metav1.Duration{Duration: time.Hour}}
 	s := begin(t, "quota-reached", spec)
 	s.settled()
-	s.fillsUntilHeld()
+	s.fillsUntil("the quota is raised", func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return inJSON(object.Status.Autopilot), object.Status.Autopilot != nil && object.Status.Autopilot.Tuned != nil
+	})
 	s.quotas(48<<20, limit)
 	s.writesAgain(time.Now())
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
