@@ -44,7 +44,7 @@ func TestFullQuota(t *testing.T) {
 	etcd := w.runsEtcd(t, name, quota.Value())
 	w.told()
 
-	fill(t, etcd, big)
+	fill(t, etcd, 1<<20, big)
 	w.settles(t, name, v1beta2.ReasonNoSpace, metav1.ConditionFalse)
 	c := w.says(t, name, v1beta2.ConditionAvailable)
 	if !strings.Contains(c.Message, "At its quota: full-0 (") || !strings.Contains(c.Message, "Mi of 16Mi, ") || !strings.Contains(c.Message, "defragment") {
@@ -78,18 +78,18 @@ func TestFullQuota(t *testing.T) {
 	w.tells(t, "Normal AlarmDisarmed etcd has no alarm any more", "Normal SpecReached")
 }
 
-// fill writes to keys of these names until there is no space.
-func fill(t *testing.T, etcd *clientv3.Client, name func(int) string) {
+// fill writes values of that size to keys of these names until there is no space.
+func fill(t *testing.T, etcd *clientv3.Client, size int, name func(int) string) {
 	t.Helper()
-	const size, most = 1 << 20, 100
-	for i := range most {
+	const most = 100 << 20
+	for i := range most / size {
 		_, err := etcd.Put(t.Context(), name(i), strings.Repeat("x", size))
 		if errors.Is(err, rpctypes.ErrNoSpace) {
 			return
 		}
 		must(t, err)
 	}
-	t.Fatalf("there is room for %d MiB", most)
+	t.Fatalf("there is room for %d bytes", most)
 }
 
 // big are the names of keys that nothing overwrites.

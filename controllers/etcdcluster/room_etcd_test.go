@@ -72,16 +72,17 @@ func (w *idleWorld) heldNow(t *testing.T, name types.NamespacedName) string {
 	return c.Status.Autopilot.Held[0].Reason + ": " + c.Status.Autopilot.Held[0].Message
 }
 
-// fillUp fills the quota of a real etcd with what is in use: a file that was only written to has free pages between its large values, which a
-// defragmentation gives back.
+// fillUp fills the quota of a real etcd with what is in use: a file that was only written to has free pages, which a defragmentation gives back,
+// and the more of them the larger the values are.
 func fillUp(t *testing.T, etcd *clientv3.Client, name func(int) string) {
 	t.Helper()
-	fill(t, etcd, name)
+	const size = 32 << 10
+	fill(t, etcd, size, name)
 	_, err := etcd.Defragment(t.Context(), etcd.Endpoints()[0])
 	must(t, err)
 	_, err = etcd.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})
 	must(t, err)
-	fill(t, etcd, func(i int) string { return name(1000 + i) })
+	fill(t, etcd, size, func(i int) string { return name(1_000_000 + i) })
 }
 
 // TestMakeRoomByItself overwrites keys in a real etcd up to its quota: once the history is five minutes old the operator gives it up, and etcd
