@@ -98,8 +98,9 @@ type MaintenanceWindow struct {
 	// +required
 	Schedule string `json:"schedule"`
 
-	// duration is how long it stays open, such as 2h: at least 10 minutes. What has begun is completed.
+	// duration is how long it stays open, such as 2h: at least 10 minutes, at most 7 days. What has begun is completed.
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m')",message="maintenanceWindow.duration must be 10m at least"
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="maintenanceWindow.duration must be 168h at most: without maintenanceWindow nothing waits for one"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:MaxLength=32

@@ -70,6 +70,9 @@ func doubtOf(c *v1beta2.EtcdCluster) string {
 	if q := c.Status.Quarantined; q != nil {
 		return fmt.Sprintf("the data of member %s of EtcdCluster %s differs from that of the others", q.Name, c.Name)
 	}
+	if says := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionAvailable); says != nil && says.Reason == v1beta2.ReasonCorrupt {
+		return fmt.Sprintf("etcd says that the data of EtcdCluster %s's members differs (alarm CORRUPT)", c.Name)
+	}
 	if c.Status.Autopilot == nil {
 		return ""
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
@@ -14,6 +16,7 @@ func TestDoubt(t *testing.T) {
 	}
 	replaced := v1beta2.EtcdClusterStatus{}
 	replaced.Quarantined = &v1beta2.QuarantinedMember{Name: "c-1"}
+	corrupt := v1beta2.EtcdClusterStatus{Conditions: []metav1.Condition{{Type: v1beta2.ConditionAvailable, Reason: v1beta2.ReasonCorrupt}}}
 	for title, c := range map[string]struct {
 		status v1beta2.EtcdClusterStatus
 		says   string // nothing if empty
@@ -21,6 +24,7 @@ func TestDoubt(t *testing.T) {
 		"nothing is known":           {v1beta2.EtcdClusterStatus{}, ""},
 		"a member is being replaced": {replaced, "member c-1"},
 		"nobody knows who is right":  {held("divergedMember", v1beta2.ReasonDivergedMemberUnclear), v1beta2.ReasonDivergedMemberUnclear},
+		"etcd says so":               {corrupt, "alarm CORRUPT"},
 		"something else is held":     {held("noSpace", v1beta2.ReasonSpaceExhausted), ""},
 	} {
 		got := doubtOf(&v1beta2.EtcdCluster{Status: c.status})

@@ -63,6 +63,10 @@ func modeOf(given v1beta2.AutopilotMode) Mode {
 // minWindow is how long a window is open at least. Time goes by before a pass notices, and what takes longer than is left is not begun.
 const minWindow = 10 * time.Minute
 
+// maxWindow is how long one is at most: a window that is always open is none, and the longer it is, the more times of its schedule have to be
+// gone through.
+const maxWindow = 7 * 24 * time.Hour
+
 // WindowOf is a maintenance window at that time, zero if there is none. The error names the field that cannot be read, and what to write there.
 func WindowOf(spec *v1beta2.MaintenanceWindow, now time.Time) (Window, error) {
 	const field = "spec.maintenanceWindow."
@@ -74,6 +78,9 @@ func WindowOf(spec *v1beta2.MaintenanceWindow, now time.Time) (Window, error) {
 	}
 	if spec.Duration.Duration < minWindow {
 		return Window{}, errors.New(field + "duration: a window must be open for 10m at least")
+	}
+	if spec.Duration.Duration > maxWindow {
+		return Window{}, errors.New(field + "duration: a window may be open for 168h at most; without maintenanceWindow nothing waits for one")
 	}
 	opens, err := schedule.Parse(spec.Schedule, spec.TimeZone, schedule.Fields{Schedule: field + "schedule", TimeZone: field + "timeZone"}, now)
 	if err != nil {

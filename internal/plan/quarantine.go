@@ -54,6 +54,9 @@ func (r Record) quarantineOver(o Observed) bool {
 	return !slices.Contains(v.Alarms, q.alarm())
 }
 
+// DataAgrees reports whether the data of all voters was found to be the same at the last two compactions that were compared.
+func (o Observed) DataAgrees() bool { return o.Etcd.Contact == ContactQuorum && newView(o).agree() }
+
 // agree reports whether the last two comparisons found the data of all present voters to be the same.
 func (v *view) agree() bool {
 	return len(v.Etcd.Compared) > 1 && !slices.ContainsFunc(v.Etcd.Compared[len(v.Etcd.Compared)-2:], func(c Comparison) bool {

@@ -128,6 +128,8 @@ func (v *view) tidying() Upkeep {
 	}
 	m := due[0]
 	switch {
+	case mode == ModeAdvise:
+		return v.defragmentFor(FeatureDefragment, mode, v1beta2.ReasonDefragmenting, m)
 	case window.Set && (!window.Open || v.Now.Add(v.pause(m)).After(window.Ends)):
 		return v.held(FeatureDefragment, v1beta2.ReasonWaitingForWindow, v.freed(due)+": that waits for the maintenance window")
 	case !window.Set && v.pause(m) > quickPause:

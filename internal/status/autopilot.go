@@ -26,7 +26,7 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 }
 
 // held are the acts that are due and not done, one of each feature, since when they are for that reason. Without a quorum nothing is known
-// of them, so they stay, but for those of what has been switched off.
+// of them, so they stay, but for those of what has been switched off; see stays.
 func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	var before, known []v1beta2.HeldAct
 	if s.Autopilot != nil {
@@ -45,15 +45,22 @@ func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 		}
 		known = append(known, act)
 	}
-	if hasClusterID(s) && in.Observed.Etcd.Contact != plan.ContactQuorum {
-		for _, h := range before {
-			if _, told := of(known, h.Feature); !told && in.Observed.Cluster.Autopilot.Mode(h.Feature) != plan.ModeOff {
-				known = append(known, h)
-			}
+	for _, h := range before {
+		if _, told := of(known, h.Feature); !told && hasClusterID(s) && stays(s, in, h.Feature) {
+			known = append(known, h)
 		}
 	}
 	slices.SortFunc(known, func(a, b v1beta2.HeldAct) int { return cmp.Compare(a.Feature, b.Feature) })
 	return known
+}
+
+// stays reports whether something of that feature is held although this pass says nothing of it. That the members' data differs is so until
+// comparisons show it to be the same, or one of them is being replaced: a new process, a pause, or the mode Off makes no data right.
+func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
+	if feature == plan.FeatureDiverged {
+		return s.Quarantined == nil && !in.Observed.DataAgrees()
+	}
+	return in.Observed.Etcd.Contact != plan.ContactQuorum && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }
 
 // writeTuned writes what Auto Pilot has changed of the options; the rest of what status says of it comes later.

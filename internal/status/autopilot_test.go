@@ -13,7 +13,7 @@ import (
 
 // TestHeld keeps the time while something is held for the same reason, and what it knows while there is no quorum.
 func TestHeld(t *testing.T) {
-	const space, waits = v1beta2.ReasonNoSpace, v1beta2.ReasonWaitingForWindow
+	const space, waits, unclear = v1beta2.ReasonNoSpace, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonDivergedMemberUnclear
 	now := threeMembers().Observed.Now
 	early, late := metav1.NewTime(now.Add(-time.Hour)), metav1.NewTime(now)
 	act := func(feature, reason, message string, since metav1.Time) v1beta2.HeldAct {
@@ -28,14 +28,18 @@ func TestHeld(t *testing.T) {
 		silent bool
 		modes  plan.Autopilot
 		want   []v1beta2.HeldAct
+		same   int // comparisons found the data to be the same
 	}{
 		"nothing":        {},
 		"something":      {now: []plan.HeldAct{told("noSpace", space, "m")}, want: []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
 		"by feature":     {now: []plan.HeldAct{told("noSpace", space, "m"), told("defragment", waits, "n")}, want: []v1beta2.HeldAct{act("defragment", waits, "n", late), act("noSpace", space, "m", late)}},
 		"once":           {now: []plan.HeldAct{told("noSpace", space, "m"), told("noSpace", waits, "n")}, want: []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
-		"still":          {[]v1beta2.HeldAct{act("noSpace", space, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", early)}},
-		"another reason": {[]v1beta2.HeldAct{act("noSpace", waits, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", late)}},
+		"still":          {[]v1beta2.HeldAct{act("noSpace", space, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", early)}, 0},
+		"another reason": {[]v1beta2.HeldAct{act("noSpace", waits, "l", early)}, []plan.HeldAct{told("noSpace", space, "m")}, false, plan.Autopilot{}, []v1beta2.HeldAct{act("noSpace", space, "m", late)}, 0},
 		"no longer":      {before: []v1beta2.HeldAct{act("noSpace", space, "m", early)}},
+		"data differed, and nothing was compared since": {before: []v1beta2.HeldAct{act("divergedMember", unclear, "m", early)}, want: []v1beta2.HeldAct{act("divergedMember", unclear, "m", early)}},
+		"data differed, and was the same once":          {before: []v1beta2.HeldAct{act("divergedMember", unclear, "m", early)}, same: 1, want: []v1beta2.HeldAct{act("divergedMember", unclear, "m", early)}},
+		"data differed, and was the same twice":         {before: []v1beta2.HeldAct{act("divergedMember", unclear, "m", early)}, same: 2},
 		"no quorum": {
 			before: []v1beta2.HeldAct{act("defragment", waits, "n", early), act("noSpace", space, "m", early)}, silent: true,
 			modes: plan.Autopilot{NoSpace: plan.ModeAdvise}, want: []v1beta2.HeldAct{act("noSpace", space, "m", early)},
@@ -44,6 +48,13 @@ func TestHeld(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			got := Compute(edited(threeMembers(), func(in *Input) {
 				in.Assessment.Held, in.Observed.Cluster.Autopilot = c.now, c.modes
+				for i := range c.same {
+					same := plan.Comparison{Revision: int64(i + 1)}
+					for _, m := range in.Observed.Etcd.Members {
+						same.Hashes = append(same.Hashes, plan.MemberHash{Member: m.ID, Hash: 7})
+					}
+					in.Observed.Etcd.Compared = append(in.Observed.Etcd.Compared, same)
+				}
 				if c.silent {
 					in.Observed.Etcd = plan.Etcd{}
 				}

@@ -19,11 +19,12 @@ func window(schedule, zone string, stays time.Duration) *v1beta2.MaintenanceWind
 func TestValidateWindow(t *testing.T) {
 	const hour = time.Hour
 	for want, given := range map[string]*v1beta2.MaintenanceWindow{
-		`spec.maintenanceWindow.timeZone: "Europe/Berln" is no time zone: give one of the IANA database`: window("@daily", "Europe/Berln", hour),
-		`spec.maintenanceWindow.schedule "0 0 30 2 *": there is no such day`:                             window("0 0 30 2 *", "", hour),
-		`spec.maintenanceWindow.schedule "0 99 * * *": `:                                                 window("0 99 * * *", "", hour),
-		`spec.maintenanceWindow.schedule "@every 1h" has no time of day: give the five fields`:           window("@every 1h", "", hour),
-		`spec.maintenanceWindow.duration: a window must be open for 10m at least`:                        window("@daily", "", time.Minute),
+		`spec.maintenanceWindow.timeZone: "Europe/Berln" is no time zone: give one of the IANA database`:                          window("@daily", "Europe/Berln", hour),
+		`spec.maintenanceWindow.schedule "0 0 30 2 *": there is no such day`:                                                      window("0 0 30 2 *", "", hour),
+		`spec.maintenanceWindow.schedule "0 99 * * *": `:                                                                          window("0 99 * * *", "", hour),
+		`spec.maintenanceWindow.schedule "@every 1h" has no time of day: give the five fields`:                                    window("@every 1h", "", hour),
+		`spec.maintenanceWindow.duration: a window may be open for 168h at most; without maintenanceWindow nothing waits for one`: window("@daily", "", 169*time.Hour),
+		`spec.maintenanceWindow.duration: a window must be open for 10m at least`:                                                 window("@daily", "", time.Minute),
 	} {
 		problem := validate(&v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{MaintenanceWindow: given}})
 		if problem == nil || problem.Reason != v1beta2.ReasonInvalidWindow || !strings.Contains(problem.Message, want) {

@@ -55,7 +55,10 @@ func TestAutopilotDiverged(t *testing.T) {
 	must(t, s.Recovered(t.Context(), culprit.UID, limit))
 	s.settled()
 	s.report("it was replaced")
-	s.toldOnce(v1beta2.ReasonDivergedMember)
+	found := slices.DeleteFunc(s.said(v1beta2.ReasonDivergedMember), func(note string) bool { return !strings.Contains(note, "its volume is kept") })
+	if len(found) != 1 {
+		t.Errorf("it is said %d times that a member is replaced: %q", len(found), found)
+	}
 	s.keeps("", 1)
 	if got := s.claim(culprit.Name); got.UID != volume || got.DeletionTimestamp != nil {
 		t.Errorf("the volume of %s is not kept: it had the UID %s, and has %s", culprit.Name, volume, got.UID)
