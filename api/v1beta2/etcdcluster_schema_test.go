@@ -127,7 +127,7 @@ func testCreate(t *testing.T, c client.Client) {
 		"window of 4":      {fields: window("0 2 * *", "1h", ""), want: "must have the five fields of cron"},
 		"window with zone": {fields: window("TZ=UTC 0 2 * *", "1h", ""), want: "name the time zone in timeZone"},
 		"local window":     {fields: window("0 2 * * *", "1h", "Local"), want: "one of the IANA database"},
-		"endless window":   {fields: window("0 2 * * *", "8760h", ""), want: "must be 168h at most"},
+		"window of a year": {fields: window("0 2 * * *", "8760h", ""), want: "must be 168h at most"},
 		"short window":     {fields: window("0 2 * * *", "9m59s", ""), want: "must be 10m at least"},
 		"window of a day":  {fields: window("0 2 * * *", "1 day", ""), want: "should match"},
 		"endless window":   {fields: map[string]any{"spec.maintenanceWindow.schedule": "@daily"}, want: "duration: Required"},
