@@ -93,6 +93,7 @@ func (c *Cluster) config(m *Member) *embed.Config {
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 	config.TickMs, config.ElectionMs = 20, 200
 	config.UnsafeNoFsync = true
+	config.BcryptCost = 4 // the lowest: with the race detector a password of the usual cost stops the server for longer than an election takes
 	// A server that was just removed panics when it is asked for its status (etcd 3.7.3, RaftCluster.IsLocalMemberLearner), which
 	// would end the tests. Here the request gets no answer, as from a process that has exited.
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(zapcore.NewNopCore(), zap.WithPanicHook(zapcore.WriteThenGoexit)))
