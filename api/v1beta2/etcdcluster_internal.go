@@ -215,4 +215,7 @@ type FormerStatus struct {
 	// transport says which of its connections use TLS.
 	// +optional
 	Transport *TransportStatus `json:"transport,omitempty"`
+	// quarantined is its member whose data differed from what a majority of the voters agreed on.
+	// +optional
+	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -203,7 +204,7 @@ func TestMuteMember(t *testing.T) {
 	eventually(t, "a log that stands still", func() bool {
 		seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 		d, _ := diskOf(seen, "m-2")
-		return len(seen.Answers) == 2 && d.Stalled > 0
+		return len(seen.Answers) == 2 && d.Stalled > 0 && slices.Equal(seen.Mute, []string{"m-2"})
 	})
 }
 

@@ -22,6 +22,17 @@ func handshakesOf(failures []plan.HandshakeFailure, electorate plan.Electorate, 
 	return known
 }
 
+// muteOf are the pods that matter of those that take connections and do not answer.
+func muteOf(mute []Endpoint, electorate plan.Electorate, listed []plan.Member) (names []string) {
+	for _, e := range mute {
+		if electorate.Knows(e.Pod, listed) {
+			names = append(names, e.Pod)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // printable cuts a message that a stranger may have had a hand in.
 func printable(message string) string {
 	message = strings.Map(func(r rune) rune {

@@ -52,6 +52,7 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 	s.readQuorum(ctx, peers, electorate)
 	p.noteLags(cluster, &s.Seen, began)
 	s.Seen.Handshakes = handshakesOf(refusals, electorate, s.Seen.Members)
+	s.Seen.Mute = muteOf(mute, electorate, s.Seen.Members)
 	p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
 	s.Slow = time.Since(start) >= statusTimeout
 	return s

@@ -100,7 +100,8 @@ func (o Observed) holders() []string {
 }
 
 // Judge returns what is true according to a majority: the member list and the revision that a majority of the voters confirms,
-// each by a linearizable read of its own, and the answers of those that are voters or listed.
+// each by a linearizable read of its own, and the answers of those that are voters or listed. Without a quorum nobody can say who
+// is listed, so the answers of all others are kept apart.
 func (e Electorate) Judge(responses []Response) Etcd {
 	voters := e.voting(responses)
 	var out Etcd
@@ -114,6 +115,9 @@ func (e Electorate) Judge(responses []Response) Etcd {
 	}
 	for _, w := range responses {
 		if !e.Knows(w.Pod, out.Members) {
+			if out.Contact != ContactQuorum {
+				out.Others = append(out.Others, w.Answer)
+			}
 			continue
 		}
 		if w.Leader != 0 && deposed(w, responses, voters) {

@@ -125,9 +125,11 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
-// learnFromTheRight lets nobody get its data from a leader whose data is wrong: no learner is added, started or promoted while it leads.
+// learnFromTheRight lets nobody get its data from a leader whose data is wrong: no learner is added, started or promoted while it leads. One
+// that is only suspected, by a single comparison or where Auto Pilot advises, hands over leadership first.
 func learnFromTheRight(v *view, a Action) Action {
-	if v.Quarantined.ID == 0 || v.Quarantined.ID != v.Leader {
+	wrong := v.wrongLeader()
+	if wrong.ID == 0 {
 		return nil
 	}
 	switch act := a.(type) {
@@ -139,10 +141,23 @@ func learnFromTheRight(v *view, a Action) Action {
 	default:
 		return nil
 	}
+	if to := v.nextLeader(wrong); to.ID != 0 {
+		return MoveLeader{From: wrong.ID, To: to.ID, FromName: wrong.Name, ToName: to.Name}
+	}
 	return Wait{
 		Reason: v1beta2.ReasonDivergedMember, After: pollSlow,
-		Message: "waiting until another voter than " + v.Quarantined.Name + " can lead: new members would get its data, which is wrong",
+		Message: "waiting until another voter than " + wrong.Name + " can lead: new members would get its data, which differs from the others'",
 	}
+}
+
+// wrongLeader returns the leader if its data is known to differ from what the others agree on, or is suspected to; the zero Member otherwise.
+func (v *view) wrongLeader() Member {
+	suspected := v.Cluster.Autopilot.Diverged != ModeOff && v.Etcd.suspect() == v.Leader
+	if v.Leader == 0 || v.Leader != v.Quarantined.ID && !suspected {
+		return Member{}
+	}
+	m, _ := v.memberByID(v.Leader)
+	return m
 }
 
 // raiseBudgetFirst allows no promotion while the budget is for one voter fewer: the loss of the new voter plus an eviction

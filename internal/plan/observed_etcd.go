@@ -25,6 +25,11 @@ type Etcd struct {
 	// Answers are the Status replies, one for each pod that has answered, except pods that are neither voters nor listed: anyone
 	// can create a pod that answers.
 	Answers []Answer
+	// Others are the Status replies of pods that are neither voters nor listed, while there is no quorum: what they say proves nothing, but
+	// one of them may have become a member since the voters were recorded. Empty if Contact is ContactQuorum.
+	Others []Answer `json:",omitempty"`
+	// Mute are the voters whose servers take connections and do not answer in time, sorted: they may serve others.
+	Mute []string `json:",omitempty"`
 	// Handshakes are the pods whose servers and the operator do not accept each other's certificates, sorted by pod: they may serve
 	// others. Pods that are neither voters nor listed are left out, as among the Answers.
 	Handshakes []HandshakeFailure `json:",omitempty"`

@@ -134,39 +134,44 @@ func (v *view) concerns(c Comparison) bool {
 	})
 }
 
-// outlier returns the one voter that differs from all others, provided that these agree and are a majority of all; the zero Member if
-// there is none.
+// outlier returns the present voter that differs from all others, the zero Member if there is none.
 func (v *view) outlier(c Comparison) Member {
-	for _, m := range v.voters {
-		var own int64
+	m, _ := v.memberByID(c.outlier())
+	return m
+}
+
+// outlier returns the one member that differs from all others, provided that these agree and are a majority of all; 0 if there is none.
+func (c Comparison) outlier() uint64 {
+	for _, own := range c.Hashes {
 		others := map[int64]int{}
 		for _, h := range c.Hashes {
-			if h.Member == m.ID {
-				own = h.Hash
-			} else {
+			if h.Member != own.Member {
 				others[h.Hash]++
 			}
 		}
-		if len(others) == 1 && others[own] == 0 && len(v.voters)-1 >= Quorum(len(v.voters)) && len(v.voters) >= minComparable {
-			return m
+		if len(others) == 1 && others[own.Hash] == 0 && len(c.Hashes) >= minComparable {
+			return own.Member
 		}
 	}
-	return Member{}
+	return 0
 }
 
-// quarantineHeld returns why a member whose data is wrong is not replaced now, nil if it may be.
+// suspect returns the member that the last comparison found to differ from all others, whoever has gone since; 0 if there is none.
+func (e Etcd) suspect() uint64 {
+	if len(e.Compared) == 0 {
+		return 0
+	}
+	return e.Compared[len(e.Compared)-1].outlier()
+}
+
+// quarantineHeld returns why a member whose data is wrong is not kept apart and replaced, nil if it is to be. Whatever else goes on in the
+// cluster does not hold it up: the replacement waits for that, and to know by then whose data is wrong decides from whom others learn.
 func (v *view) quarantineHeld(m Member) *HeldAct {
 	what := fmt.Sprintf("the data of %s (%016x) differs from what a majority of the voters agrees on", m.Name, m.ID)
 	held := func(reason, why string) *HeldAct { return &HeldAct{Reason: reason, Message: what + ": " + why} }
 	switch {
 	case v.Cluster.Autopilot.Diverged == ModeAdvise:
 		return held(v1beta2.ReasonAutopilotAdvises, "with mode On it would be replaced, and its volume kept")
-	case v.downgradeTarget() != "":
-		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced once the downgrade is complete: etcd takes no new member before")
-	case len(v.unhealthyVoters()) > 0:
-		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced once all voters are healthy; not healthy: "+list(v.unhealthyVoters()))
-	case v.InProgress != nil:
-		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced after this: "+v.InProgress.describe().Message)
 	case !v.MayDisturb: // what would prove healthy members wrong in many clusters is to do so in a few
 		return held(v1beta2.ReasonWaitingForBrake, "it is replaced once fewer clusters are disturbed")
 	}

@@ -65,6 +65,15 @@ func TestQuarantine(t *testing.T) {
 		"etcd has found it out as well: one comparison is enough": {
 			alarmed(compared(healthyCluster(3, true), nil, []int64{0, 1, 0}), corrupt), Quarantine{Quarantined{id(1), name(1), "v1"}},
 		},
+		"while a voter is down as well": {
+			silent(differs(healthyCluster(3, true), 1), 2), Quarantine{Quarantined{id(1), name(1), "v1"}},
+		},
+		"while a member joins": {
+			edit(withLearner(differs(healthyCluster(3, true), 1), 3), func(o *Observed) { o.Cluster.Size = 4 }), Quarantine{Quarantined{id(1), name(1), "v1"}},
+		},
+		"while a downgrade is enabled": {
+			edit(differs(healthyCluster(3, true), 1), func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), Quarantine{Quarantined{id(1), name(1), "v1"}},
+		},
 		"then no client is led to it": {
 			quarantined(healthyCluster(3, true), 1), RemoveFromService{Pod: name(1), UID: "p1"},
 		},
@@ -155,9 +164,6 @@ func TestDataIsNotJudged(t *testing.T) {
 		"the voters were others then":          {compared(three, []int64{0, 1}, []int64{0, 1}), "", ""},
 		"the mode is Advise":                   {mode(differs(three, 1), ModeAdvise), v1beta2.ReasonAutopilotAdvises, "with mode On it would be replaced"},
 		"the mode is Off":                      {mode(differs(three, 1), ModeOff), "", ""},
-		"a voter is down":                      {silent(differs(three, 1), 2), held, "not healthy: c-2"},
-		"the one that differs is down":         {silent(differs(three, 1), 1), held, "not healthy: c-1"},
-		"a member joins":                       {edit(withLearner(differs(three, 1), 3), func(o *Observed) { o.Cluster.Size = 4 }), held, "waiting for learner c-3"},
 		"etcd cannot tell whose data is wrong": {alarmed(differs(three, 1), Alarm{AlarmCorrupt, 0}), unclear, "names no member"},
 		"etcd accuses another one":             {alarmed(differs(three, 1), Alarm{AlarmCorrupt, id(2)}), unclear, "names c-2"},
 		"etcd accuses one, and nothing is known": {
@@ -165,9 +171,6 @@ func TestDataIsNotJudged(t *testing.T) {
 		},
 		"etcd accuses one, and the data is the same": {
 			alarmed(compared(three, nil, none), Alarm{AlarmCorrupt, id(1)}), unclear, "no comparison of the voters' data confirms it",
-		},
-		"a downgrade is enabled": {
-			edit(differs(three, 1), func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), held, "once the downgrade is complete",
 		},
 		"too many clusters are disturbed": {
 			edit(differs(three, 1), func(o *Observed) { o.MayDisturb = false }), v1beta2.ReasonWaitingForBrake, "once fewer clusters are disturbed",
@@ -244,27 +247,6 @@ func TestQuarantineIsRecorded(t *testing.T) {
 	}
 	if got := Next(withoutPod(after, 1)); !reflect.DeepEqual(got, Action(CreateVolumes{Names: []string{name(3)}, Incarnation: 1})) {
 		t.Errorf("a new member has another name: %#v", got)
-	}
-}
-
-// TestNobodyLearnsFromTheWrong: while nobody else can lead, no learner joins, starts or is promoted.
-func TestNobodyLearnsFromTheWrong(t *testing.T) {
-	o := unserved(quarantined(healthyCluster(3, true), 0), 0)
-	for _, a := range []Action{
-		AddLearner{Name: name(3)}, Promote{ID: id(3), Name: name(3)}, WritePermits{[]PodPermit{{Pod: name(3)}}},
-	} {
-		v := newView(withLearner(o, 3))
-		if got, ok := learnFromTheRight(v, a).(Wait); !ok || got.Reason != v1beta2.ReasonDivergedMember {
-			t.Errorf("%T: %#v", a, got)
-		}
-		v.Leader = id(1)
-		if got := learnFromTheRight(v, a); got != nil {
-			t.Errorf("%T while another one leads: %#v", a, got)
-		}
-	}
-	v := newView(o)
-	if got := learnFromTheRight(v, WritePermits{[]PodPermit{{Pod: name(1)}}}); got != nil {
-		t.Errorf("a voter may not start: %#v", got)
 	}
 }
 

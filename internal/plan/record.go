@@ -190,13 +190,14 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 	return next
 }
 
-// putAside returns the record to keep as Previous. Its voters may be one change behind.
+// putAside returns the record to keep as Previous. Its voters may be one change behind. Whose data is wrong is part of it: a restore that is
+// called off does not make it right.
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
-	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Quarantined, r.Tuned = Incarnations{}, nil, "", Quarantined{}, Tuned{}
+	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned = Incarnations{}, nil, "", Tuned{}
 	return &r
 }
 
@@ -223,9 +224,9 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 }
 
 // adopt records the volumes' cluster ID and lowest version. Whether data last written by 3.6 began on 3.5 is unknown, so
-// SnapshotDue is set for it.
+// SnapshotDue is set for it. A quota that Auto Pilot had raised is what the members tell, for to go back to the spec's might fill it.
 func (r Record) adopt(act Adopt, o Observed) Record {
-	r.ID, r.Transport = act.ClusterID, o.adoptedTransport()
+	r.ID, r.Transport, r.Tuned = act.ClusterID, o.adoptedTransport(), o.adoptedQuota(act.ClusterID)
 	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 // RecoveryPolicy is what was asked for in case of a lost quorum, and what has come of it.
@@ -41,9 +39,13 @@ type Recovery struct {
 	// Survivor is the voter whose data it is, Revision its revision.
 	Survivor string
 	Revision int64
-	// Wrong is a member whose data was found to differ from what a majority of the voters agreed on, and that answers; empty if there is none.
-	// It is the survivor only if there is no other one.
-	Wrong string
+	// Wrong are the members whose data was found to differ from what a majority of the voters agreed on, and that answer. One of them is the
+	// survivor only if there is no other one.
+	Wrong []string
+	// Candidates are the members whose data could be taken, the survivor first.
+	Candidates []Answer
+	// Strangers are the members outside the recorded voters that follow a leader: there may be a quorum that the operator does not see.
+	Strangers []string
 	// Lost are the voters whose data no longer exists, as far as Kubernetes knows. Silent are all others that may have some.
 	Lost, Silent []string
 	// HeldBack is what is missing before it can be carried out, empty if nothing is.
@@ -67,45 +69,88 @@ func (v *view) recovery() *Recovery {
 	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 || v.mayServe(known) || v.mayServe(v.Cluster.NextVoters) {
 		return nil
 	}
+	if slices.ContainsFunc(v.Etcd.Answers, func(a Answer) bool { return a.Leader != 0 }) {
+		return nil
+	}
+	r := v.whoHoldsData()
+	if len(r.Candidates) == 0 {
+		return nil
+	}
+	r.Survivor, r.Revision = r.Candidates[0].Pod, r.Candidates[0].Revision
+	r.Hash = r.hash(v.Cluster)
+	r.HeldBack = cmp.Or(v.Cluster.Recovery.HeldBack, v.maySettle(r.Silent), v.mayBeServed(r))
+	r.Message = r.message(v.Cluster)
+	return r
+}
+
+// whoHoldsData sorts all that may hold data by what is known of it, the candidates by how much they have.
+func (v *view) whoHoldsData() *Recovery {
 	r := &Recovery{}
-	var survivors, wrong []Answer
+	var wrong []Answer
 	for _, name := range v.whoMayHoldData() {
-		a, answers := v.answers[name]
+		a, answers := v.saidBy(name)
 		switch {
 		case answers && a.Leader != 0:
-			return nil
-		case answers && v.holdsData(a) && a.MemberID == v.Cluster.Quarantined.Member:
-			r.Wrong, wrong = name, append(wrong, a)
+			r.Strangers = append(r.Strangers, name)
+		case answers && v.holdsData(a) && v.foundWrong(a.MemberID):
+			r.Wrong, wrong = append(r.Wrong, name), append(wrong, a)
 		case answers && v.holdsData(a):
-			survivors = append(survivors, a)
+			r.Candidates = append(r.Candidates, a)
 		case !answers && v.lostForGood(name):
 			r.Lost = append(r.Lost, name)
 		default:
 			r.Silent = append(r.Silent, name)
 		}
 	}
-	if len(survivors) == 0 {
-		survivors = wrong
+	if len(r.Candidates) == 0 {
+		r.Candidates = wrong
 	}
-	if len(survivors) == 0 {
-		return nil
-	}
-	slices.SortFunc(survivors, func(a, b Answer) int {
+	slices.SortFunc(r.Candidates, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Applied, a.Applied), cmp.Compare(b.Revision, a.Revision), CompareNames(a.Pod, b.Pod))
 	})
-	r.Survivor, r.Revision = survivors[0].Pod, survivors[0].Revision
-	r.Hash = r.hash(v.Cluster, survivors)
-	r.HeldBack = cmp.Or(v.Cluster.Recovery.HeldBack, v.maySettle(r.Silent))
-	r.Message = r.message(v.Cluster)
 	return r
 }
 
+// saidBy is the answer of that pod, whether or not it was recorded as a voter's.
+func (v *view) saidBy(name string) (Answer, bool) {
+	if a, ok := v.answers[name]; ok {
+		return a, true
+	}
+	for _, a := range v.Etcd.Others {
+		if a.Pod == name {
+			return a, true
+		}
+	}
+	return Answer{}, false
+}
+
+// foundWrong reports whether the member's data was found to differ from what a majority of the voters agreed on, once or more often.
+func (v *view) foundWrong(id uint64) bool {
+	return id == v.Cluster.Quarantined.Member || id == v.Etcd.suspect()
+}
+
+// mayBeServed says whom the operator does not hear, or does not know to vote, that may be part of a quorum which serves clients; empty if
+// there is nobody.
+func (v *view) mayBeServed(r *Recovery) string {
+	if len(r.Strangers) > 0 {
+		return fmt.Sprintf("find out whether %s may be part of a quorum that the operator does not see: a leader is followed there, by who is not "+
+			"recorded as a voter. If nobody serves clients, delete the pod", list(r.Strangers))
+	}
+	mute := slices.DeleteFunc(slices.Clone(v.Etcd.Mute), func(name string) bool { return !slices.Contains(r.Silent, name) })
+	if len(mute) > 0 && (v.mayServe(v.Cluster.Voters, mute...) || v.mayServe(v.Cluster.NextVoters, mute...)) {
+		return fmt.Sprintf("wait for an answer of %s, or delete the pod: connections are taken there, so clients may be served although the operator "+
+			"got no answer within a second", list(mute))
+	}
+	return ""
+}
+
 // mayServe reports whether a majority of these voters runs as far as the operator can tell: servers that answer anything at all, or
-// with which it does not get as far as that because they and the operator do not accept each other's certificates, may serve clients.
-func (v *view) mayServe(voters []string) bool {
+// with which it does not get as far as that because they and the operator do not accept each other's certificates, may serve clients. So
+// may those that are mute, where these are given.
+func (v *view) mayServe(voters []string, mute ...string) bool {
 	up := 0
 	for _, name := range voters {
-		answers := slices.ContainsFunc(v.Etcd.Answers, func(a Answer) bool { return a.Pod == name })
+		answers := slices.Contains(mute, name) || slices.ContainsFunc(v.Etcd.Answers, func(a Answer) bool { return a.Pod == name })
 		if answers || slices.ContainsFunc(v.Etcd.Handshakes, func(f HandshakeFailure) bool { return f.Pod == name }) {
 			up++
 		}
@@ -195,58 +240,15 @@ func (v *view) lostForGood(name string) bool {
 
 // hash is one of everything that a user who confirms the plan relies on. What changes without meaning anything, such as the UID of a
 // pod on the same volume, is not part of it.
-func (r *Recovery) hash(of Cluster, survivors []Answer) string {
+func (r *Recovery) hash(of Cluster) string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%q\n%d\n", of.ID, of.Voters, of.NextVoters, r.Wrong, r.Lost, r.Silent,
 		of.Recovery.LostSince.Unix())
-	for _, a := range survivors {
+	for _, a := range r.Candidates {
 		_, _ = fmt.Fprintf(sum, "%q %x %d %d\n", a.Pod, a.MemberID, a.Applied, a.Revision)
 	}
 	const enough = 6
 	return hex.EncodeToString(sum.Sum(nil)[:enough])
-}
-
-func (r *Recovery) message(c Cluster) string {
-	text := fmt.Sprintf("what %s holds, up to revision %d, can be made the cluster's data; writes that were acknowledged after that "+
-		"revision are lost then", r.Survivor, r.Revision)
-	text += r.aboutWrong()
-	if len(r.Silent) > 0 {
-		text += fmt.Sprintf(". %s may still have them, and may be serving clients where the operator does not see it: bring back what can "+
-			"be brought back, and be sure that the rest is off", list(r.Silent))
-	}
-	if len(r.Lost) > 0 {
-		text += fmt.Sprintf(". Of %s there is no data left; if their pods or Nodes were removed by force, etcd may still run there: be sure that "+
-			"those machines are off", list(r.Lost))
-	}
-	if r.HeldBack != "" {
-		text += ". Before that, " + r.HeldBack
-	}
-	text += fmt.Sprintf(". To confirm: kubectl -n %s annotate --overwrite etcdclusters.%s %s %s=%s", c.Namespace, v1beta2.GroupVersion.Group, c.Name,
-		v1beta2.AnnotationRecover, r.Hash)
-	if b := c.Recovery.Backup; b.Snapshot != "" {
-		text += fmt.Sprintf(". The newest verified backup is %s of EtcdBackup %s, revision %d, taken at %s", b.Snapshot, b.EtcdBackup,
-			b.Revision, b.Taken.UTC().Format(time.RFC3339))
-	}
-	return text
-}
-
-// aboutWrong is what has to be known of a member whose data differed.
-func (r *Recovery) aboutWrong() string {
-	switch r.Wrong {
-	case "":
-		return ""
-	case r.Survivor:
-		return ". But its data was found to differ from what a majority of the voters agreed on, so keys may have wrong values: a backup may be better"
-	}
-	return fmt.Sprintf(". %s answers, too, and is not taken: its data was found to differ from what a majority of the voters agreed on", r.Wrong)
-}
-
-// recoveryAdvice is for the messages that report a lost quorum.
-func (v *view) recoveryAdvice() string {
-	if v.Recovery == nil {
-		return ""
-	}
-	return ". If no more members can be brought back, " + v.Recovery.Message
 }
 
 // recoveryVoid reports whether the EtcdRestore at hand was to carry out another plan than the present one: the quorum is back, what is

@@ -73,11 +73,11 @@ func TestRecoveryPlan(t *testing.T) {
 		},
 		"a member whose data was wrong has applied more": {
 			edit(leftWith(5, true, 1, 3), ahead(1), func(o *Observed) { o.Cluster.Quarantined.Member = id(3) }),
-			&Recovery{Survivor: "c-1", Revision: 100, Wrong: "c-3", Silent: []string{"c-0", "c-2", "c-4"}},
+			&Recovery{Survivor: "c-1", Revision: 100, Wrong: []string{"c-3"}, Silent: []string{"c-0", "c-2", "c-4"}},
 		},
 		"only one answers whose data was wrong": {
 			edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Quarantined.Member = id(1) }),
-			&Recovery{Survivor: "c-1", Revision: 100, Wrong: "c-1", Silent: []string{"c-0", "c-2"}},
+			&Recovery{Survivor: "c-1", Revision: 100, Wrong: []string{"c-1"}, Silent: []string{"c-0", "c-2"}},
 		},
 		"a member has most that was not recorded as a voter": {
 			edit(leftWith(5, true, 1, 3), ahead(1), func(o *Observed) { o.Cluster.Voters = []string{"c-0", "c-1", "c-2", "c-4"} }),
@@ -135,7 +135,7 @@ func TestRecoveryPlan(t *testing.T) {
 				if got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
-			case got.Wrong != c.want.Wrong || (got.Wrong != "") != strings.Contains(got.Message, "found to differ"):
+			case !slices.Equal(got.Wrong, c.want.Wrong) || (len(got.Wrong) > 0) != strings.Contains(got.Message, "found to differ"):
 				t.Errorf("got %+v, want %+v", got, c.want)
 			case got.Survivor != c.want.Survivor || got.Revision != c.want.Revision || !slices.Equal(got.Lost, c.want.Lost) ||
 				!slices.Equal(got.Silent, c.want.Silent) || len(got.Hash) != 12 || !strings.Contains(got.Message, got.Hash):

@@ -86,12 +86,30 @@ func (v *view) nextQuota() int64 {
 	return min(next, v.Cluster.Autopilot.MaxQuota)
 }
 
+// adoptedQuota is the quota that members of a cluster run with whose status was lost, if Auto Pilot may have raised it. No more is believed than
+// it may be raised to. Members before etcd 3.6 do not tell.
+func (o Observed) adoptedQuota(cluster uint64) Tuned {
+	told := int64(0)
+	for _, a := range o.Etcd.Answers {
+		if a.ClusterID == cluster {
+			told = max(told, a.Quota)
+		}
+	}
+	told = min(told, o.Cluster.Autopilot.MaxQuota)
+	if o.Cluster.Autopilot.Grow == ModeOff || o.Cluster.SpecQuota <= 0 || told <= o.Cluster.SpecQuota {
+		return Tuned{}
+	}
+	return Tuned{Quota: told, InsteadOf: o.Cluster.SpecQuota}
+}
+
 // againstGrowing is why the members' disks may not have room for databases of that size; empty if they have.
 func (v *view) againstGrowing(next int64) string {
 	need := 2*next + beside
 	for _, m := range v.voters {
 		p, c := v.pods[m.Name], v.volumes[m.Name]
 		switch {
+		case p.Persistent && c.Expanding: // the room that was asked for is not there yet, and may never be
+			return "the volume of " + m.Name + " is being expanded"
 		case p.Persistent && c.Requested > 0 && c.Requested < need:
 			return fmt.Sprintf("with %s the members' volumes would have to have %s or more: "+
 				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage", mebibytes(next), mebibytes(need))

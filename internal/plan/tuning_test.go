@@ -72,6 +72,9 @@ func TestGrowQuota(t *testing.T) {
 		"volumes have no room": {
 			filled(much, func(o *Observed) { o.Volumes[2].Requested = 6 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "7168Mi or more",
 		},
+		"a volume has not grown yet": {
+			filled(much, func(o *Observed) { o.Volumes[1].Expanding = true }), Tuned{}, v1beta2.ReasonQuotaHeld, "c-1 is being expanded",
+		},
 		"pods have no room": {
 			filled(much, func(o *Observed) {
 				for i := range o.Pods {
@@ -126,6 +129,30 @@ func TestGrowQuota(t *testing.T) {
 				t.Errorf("held: %q, want %s: %s", held, c.held, c.says)
 			}
 		})
+	}
+}
+
+// TestTunedIsAdopted: where the status was lost, the members say what their quota was raised to.
+func TestTunedIsAdopted(t *testing.T) {
+	adopted := func(change func(*Observed)) Tuned {
+		o := edit(filled(100<<20), func(o *Observed) { o.Etcd.Answers[1].Quota = 3 * gibi }, change)
+		return Record{}.adopt(Adopt{ClusterID: o.Cluster.ID}, o).Tuned
+	}
+	raised := Tuned{3 * gibi, 2 * gibi}
+	for title, c := range map[string]struct {
+		change func(*Observed)
+		want   Tuned
+	}{
+		"one was raised":            {func(*Observed) {}, raised},
+		"no more than the maximum":  {func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }, Tuned{2560 << 20, 2 * gibi}},
+		"the spec has more":         {func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi }, Tuned{}},
+		"the mode is Off":           {func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }, Tuned{}},
+		"it is of another cluster":  {func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }, Tuned{}},
+		"no member tells its quota": {func(o *Observed) { o.Etcd.Answers[1].Quota = 0 }, Tuned{}},
+	} {
+		if got := adopted(c.change); got != c.want {
+			t.Errorf("%s: %+v, want %+v", title, got, c.want)
+		}
 	}
 }
 

@@ -30,9 +30,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	if m := s.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
-	if q := s.Quarantined; q != nil {
-		r.Quarantined = plan.Quarantined{Member: uint64(member.ParseID(q.MemberID)), Name: q.Name, VolumeUID: q.VolumeUID}
-	}
+	r.Quarantined = quarantinedOf(s.Quarantined)
 	if a := s.Autopilot; a != nil && a.Tuned != nil {
 		r.Tuned = plan.Tuned{Quota: a.Tuned.QuotaBackendBytes.Value(), InsteadOf: a.Tuned.InsteadOf.Value()}
 	}
@@ -88,6 +86,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	if m := f.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
+	r.Quarantined = quarantinedOf(f.Quarantined)
 	return r
 }
 
@@ -114,10 +113,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
 	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, &r.SnapshotDue, r.RanBefore
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
-	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), nil
-	if q := r.Quarantined; q != (plan.Quarantined{}) {
-		s.Quarantined = &v1beta2.QuarantinedMember{MemberID: formatID(q.Member), Name: q.Name, VolumeUID: q.VolumeUID}
-	}
+	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), quarantinedFor(r.Quarantined)
 	writeTuned(s, r.Tuned)
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
@@ -172,23 +168,8 @@ func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStat
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
 		CurrentVersion: r.LowestVersion, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.PreviousSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
-		Transport: transportFor(r.Transport),
+		Transport: transportFor(r.Transport), Quarantined: quarantinedFor(r.Quarantined),
 	}
-}
-
-func transportOf(s *v1beta2.TransportStatus) member.Transport {
-	if s == nil {
-		return member.Transport{}
-	}
-	return member.Transport(*s)
-}
-
-func transportFor(t member.Transport) *v1beta2.TransportStatus {
-	if t.IsZero() {
-		return nil
-	}
-	s := v1beta2.TransportStatus(t)
-	return &s
 }
 
 func movedFor(r plan.Record) *v1beta2.LeaderMoved {

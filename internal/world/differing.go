@@ -173,9 +173,9 @@ func (e *encoder) differing(d *Differing) {
 	}
 }
 
-func (e *encoder) quarantined(q plan.Quarantined) {
+func (e *encoder) quarantined(mark byte, q plan.Quarantined) {
 	if q.Member != 0 {
-		e.rare(markQuarantined, 1)
+		e.rare(mark, 1)
 		e.id(q.Member)
 		e.text(q.VolumeUID)
 	}

@@ -125,6 +125,7 @@ const (
 	markQuarantined
 	markTuned
 	markKeys
+	markFormerWrong
 )
 
 // bits makes a number of flags.
@@ -170,6 +171,7 @@ func (e *encoder) former(f *plan.Record) {
 	e.bootstrap(f.Bootstrap)
 	e.rare(markFormerLogs, logs(f))
 	e.rare(markFormerSkipped, bits(f.SafetySkipped))
+	e.quarantined(markFormerWrong, f.Quarantined)
 	e.transport(f.Transport)
 	e.replaced(f)
 }
@@ -206,7 +208,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
 	e.recovery(k.Recovery)
-	e.quarantined(k.Status.Quarantined)
+	e.quarantined(markQuarantined, k.Status.Quarantined)
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.number(len(k.Pods))
 	for i := range k.Pods {
