@@ -61,7 +61,7 @@ const (
 	// ReasonDivergedMemberHeld means that a member's data differs from what a majority of the voters agrees on, and that it is not replaced
 	// now: the message says until when.
 	//
-	// Bring back what the message names; the operator goes on by itself.
+	// Bring back what the message names, and the operator goes on by itself. If it says that the mode has to be On, set that.
 	ReasonDivergedMemberHeld = "DivergedMemberHeld"
 	// ReasonDivergedMemberUnclear means that the members' data differs, or that etcd says so, and that there is no majority which agrees and
 	// from which exactly one voter differs. Nothing is replaced.

@@ -16,8 +16,8 @@ type RecoverySpec struct {
 
 // RecoveryStatus is what can be done about a lost quorum.
 type RecoveryStatus struct {
-	// plan is what a recovery would do now. It is absent while no member that answers is known to hold the data, and while any of
-	// them follows a leader, because then a quorum may be serving clients where the operator cannot see it.
+	// plan is what a recovery would do now. It is absent while no member that answers is known to hold the data, and while a
+	// voter follows a leader, because then a quorum may be serving clients where the operator cannot see it.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Recovery plan"
 	Plan *RecoveryPlan `json:"plan,omitempty"`

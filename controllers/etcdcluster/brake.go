@@ -14,6 +14,8 @@ import (
 const (
 	// maxDisturbed is how many clusters of the operator Auto Pilot disturbs at a time. What goes wrong in the first ones, it does to no more.
 	maxDisturbed = 5
+	// maxOfNamespace is how many of these are of one namespace: who has many clusters that never get well keeps nobody else waiting.
+	maxOfNamespace = 3
 	// lingers is how long a cluster counts as disturbed after an act at least: some have steps between which nothing is to be seen.
 	lingers = 30 * time.Second
 	// lapses is when a cluster counts as disturbed no more although it is not well again: the others would wait for good.
@@ -22,7 +24,8 @@ const (
 	asksAgain = 5 * time.Minute
 )
 
-// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of asking. It is known to the
+// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of
+// asking, as far as their namespace has not its share. It is known to the
 // process only: after a restart as many may begin as ever, beside those that are at it. The zero value is empty. It is safe for concurrent use.
 type brake struct {
 	mu sync.Mutex
@@ -110,8 +113,31 @@ func (b *brake) start(_ context.Context, queue workqueue.TypedRateLimitingInterf
 }
 
 func (b *brake) admits(cluster types.NamespacedName) bool {
-	_, disturbed := b.disturbed[cluster]
-	return disturbed || b.place(cluster) < maxDisturbed-len(b.disturbed)
+	if _, disturbed := b.disturbed[cluster]; disturbed {
+		return true
+	}
+	next, free, share := b.next()
+	if b.place(cluster) < len(b.waiting) {
+		return slices.Contains(next, cluster)
+	}
+	return free > 0 && share[cluster.Namespace] < maxOfNamespace
+}
+
+// next are those that wait whose turn it is, in their order, how many more clusters might be disturbed beside them, and how many of each
+// namespace that makes.
+func (b *brake) next() (turns []types.NamespacedName, free int, share map[string]int) {
+	free, share = maxDisturbed-len(b.disturbed), map[string]int{}
+	for cluster := range b.disturbed {
+		share[cluster.Namespace]++
+	}
+	for _, t := range b.waiting {
+		if free > 0 && share[t.cluster.Namespace] < maxOfNamespace {
+			turns = append(turns, t.cluster)
+			free--
+			share[t.cluster.Namespace]++
+		}
+	}
+	return turns, free, share
 }
 
 // place is how many wait before a cluster.
@@ -140,8 +166,9 @@ func (b *brake) wake() {
 	if b.queue == nil {
 		return
 	}
-	for _, next := range b.waiting[:min(max(maxDisturbed-len(b.disturbed), 0), len(b.waiting))] {
-		b.queue.Add(ctrl.Request{NamespacedName: next.cluster})
+	turns, _, _ := b.next()
+	for _, cluster := range turns {
+		b.queue.Add(ctrl.Request{NamespacedName: cluster})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var begun = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 func named(n int) types.NamespacedName {
-	return types.NamespacedName{Namespace: "ns", Name: fmt.Sprintf("c%d", n)}
+	return types.NamespacedName{Namespace: fmt.Sprintf("ns%d", n), Name: fmt.Sprintf("c%d", n)}
 }
 
 // full is a brake that lets no more clusters be disturbed: c0 to c4 are.
@@ -74,6 +74,30 @@ func TestBrakeIsFair(t *testing.T) {
 	b.leave(named(5))
 	if !b.take(named(6), now) || b.may(named(7), now) {
 		t.Error("once c5 wants nothing, it is not the turn of c6 alone")
+	}
+}
+
+// TestBrakeSharesByNamespace leaves two turns to others, whoever has come first.
+func TestBrakeSharesByNamespace(t *testing.T) {
+	b := &brake{}
+	of := func(i int) types.NamespacedName { return types.NamespacedName{Namespace: "crowd", Name: fmt.Sprint(i)} }
+	for i := range maxOfNamespace {
+		if !b.take(of(i), begun) {
+			t.Fatalf("%d of the namespace are disturbed, and no other may be", i)
+		}
+	}
+	for i := range 2 * maxDisturbed {
+		b.wait(of(10+i), begun)
+	}
+	if b.may(of(10), begun) || b.may(of(3), begun) {
+		t.Error("one namespace has more than its share")
+	}
+	if !b.take(named(0), begun) || !b.take(named(1), begun) || b.may(named(2), begun) {
+		t.Error("clusters of other namespaces do not have what is left, or more")
+	}
+	b.forget(of(0))
+	if b.may(of(11), begun) || !b.may(of(10), begun) {
+		t.Error("it is not the turn of the first that waits")
 	}
 }
 

@@ -74,9 +74,15 @@ func (a Autopilot) Mode(feature string) Mode {
 	return ModeOff
 }
 
-// Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: the replacement of a member.
+// Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: members are to be updated, as after
+// their quota was raised, or one to be replaced.
 func (known Assessment) Disturbing() bool {
-	return known.InProgress != nil || known.Quarantined.ID != 0 && known.Changes[known.Quarantined.Name] == ChangeReplace
+	for _, change := range known.Changes {
+		if change != ChangeNone {
+			return true
+		}
+	}
+	return known.InProgress != nil
 }
 
 // Features are all of them.

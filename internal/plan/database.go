@@ -77,14 +77,15 @@ func (c Cluster) quota(a Answer) int64 {
 }
 
 // DatabasesDue reports whether the members' Databases have to be looked at, because one of them has no space, or could do with a
-// defragmentation that may be done now.
+// defragmentation that may be done now, or is only advised.
 func DatabasesDue(o Observed) bool {
 	c := o.Cluster
 	if o.Etcd.Contact != ContactQuorum || c.Paused || c.Deleting {
 		return false
 	}
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {
-		mayDefragment := c.Autopilot.Defragment != ModeOff && (c.Autopilot.Window.Open || !c.Autopilot.Window.Set)
+		now := c.Autopilot.Defragment == ModeAdvise || c.Autopilot.Window.Open || !c.Autopilot.Window.Set
+		mayDefragment := c.Autopilot.Defragment != ModeOff && now
 		return c.Autopilot.NoSpace != ModeOff && a.told(AlarmNoSpace) || mayDefragment && a.fragmented(c.quota(a))
 	})
 }

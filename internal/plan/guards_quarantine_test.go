@@ -37,6 +37,17 @@ func TestNobodyLearnsFromTheSuspect(t *testing.T) {
 	}
 }
 
+// TestTheWrongCannotHoldUpItsRemoval: that it is being defragmented is what its own metrics say.
+func TestTheWrongCannotHoldUpItsRemoval(t *testing.T) {
+	o := edit(quarantined(surveyed(3), 1), func(o *Observed) { o.Etcd.Databases[1].Defragmenting = now })
+	if got := awaitDefragmentation(newView(o), RemoveMember{ID: id(1), Name: name(1)}); got != nil {
+		t.Errorf("its removal: %#v", got)
+	}
+	if got, ok := awaitDefragmentation(newView(o), RemoveMember{ID: id(2), Name: name(2)}).(Wait); !ok || got.Reason != v1beta2.ReasonDefragmenting {
+		t.Errorf("that of another one: %#v", got)
+	}
+}
+
 // TestNobodyLearnsFromTheWrong: while nobody else can lead, no learner joins, starts or is promoted.
 func TestNobodyLearnsFromTheWrong(t *testing.T) {
 	o := silent(silent(unserved(quarantined(healthyCluster(3, true), 0), 0), 1), 2)

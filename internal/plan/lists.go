@@ -133,7 +133,7 @@ var repair = group{"repair", []rule{
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
-	recoverQuorum,           // a user has confirmed, or the API server proves, that a lost quorum stays lost: restore what the survivor holds
+	recoverQuorum,           // a user has confirmed that a lost quorum stays lost: restore what the survivor holds
 	quorumLost,              // without a quorum, do not change the membership: report what is missing
 }, lenient}
 

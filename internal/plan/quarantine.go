@@ -75,6 +75,12 @@ func (v *view) judgeData() {
 	case v.Quarantined.ID != 0 && mode != ModeOn:
 		v.Held = append(v.Held, *v.quarantineStands())
 		return
+	case v.Quarantined.ID != 0:
+		if why := v.replacementAwaits(); why != "" {
+			v.Held = append(v.Held, HeldAct{Feature: FeatureDiverged, Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " +
+				v.Quarantined.Name + " differs from what a majority of the voters agrees on, and it is replaced " + why})
+		}
+		return
 	case mode == ModeOff, v.Cluster.Quarantined.Member != 0:
 		return
 	}
@@ -98,6 +104,18 @@ func (v *view) quarantineStands() *HeldAct {
 		v.Quarantined.ID)}
 }
 
+// replacementAwaits says what the replacement that has begun waits for, empty if it goes on.
+func (v *view) replacementAwaits() string {
+	others := slices.DeleteFunc(v.unhealthyVoters(), func(name string) bool { return name == v.Quarantined.Name })
+	switch {
+	case v.downgradeTarget() != "":
+		return "once the downgrade is complete: etcd takes no new member before"
+	case len(others) > 0:
+		return "once all others are healthy; not healthy: " + list(others)
+	}
+	return ""
+}
+
 // culprit returns the voter that is proven to differ from a majority of all voters which agrees: at two compactions, or at one if etcd has
 // raised its alarm about the very same. Or it returns why nobody is, if the data differs; neither if it is not known to.
 func (v *view) culprit() (Member, *HeldAct) {
@@ -117,7 +135,7 @@ func (v *view) culprit() (Member, *HeldAct) {
 		return Member{}, unclear(fmt.Sprintf("the data of %s differs from the majority's, and etcd's alarm CORRUPT names %s", m.Name, v.namesOf(accused)))
 	case len(accused) == 0 && (last == 0 || !v.concerns(v.Etcd.Compared[last-1]) || v.outlier(v.Etcd.Compared[last-1]) != m):
 		return Member{}, &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: fmt.Sprintf(
-			"the data of %s differs from the majority's at one compaction: it is replaced if the next compaction shows the same", m.Name)}
+			"the data of %s differs from the majority's at one compaction: that counts if the next compaction shows the same", m.Name)}
 	}
 	return m, nil
 }

@@ -194,6 +194,28 @@ func TestDataIsNotJudged(t *testing.T) {
 	}
 }
 
+// TestReplacementAwaits says what a replacement that has begun waits for.
+func TestReplacementAwaits(t *testing.T) {
+	begun := unserved(quarantined(healthyCluster(3, true), 1), 1)
+	for title, c := range map[string]struct {
+		o    Observed
+		says string // empty: nothing is held
+	}{
+		"it goes on":              {begun, ""},
+		"the member itself fails": {silent(begun, 1), ""},
+		"another one does":        {silent(begun, 2), "not healthy: c-2"},
+		"a downgrade is enabled":  {edit(begun, func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), "once the downgrade is complete"},
+	} {
+		held := Assess(c.o).Held
+		if c.says == "" && len(held) == 0 {
+			continue
+		}
+		if len(held) != 1 || held[0].Reason != v1beta2.ReasonDivergedMemberHeld || c.says == "" || !strings.Contains(held[0].Message, c.says) {
+			t.Errorf("%s: held %+v, want %q", title, held, c.says)
+		}
+	}
+}
+
 // TestQuarantineIsRecorded follows what status keeps of it.
 func TestQuarantineIsRecorded(t *testing.T) {
 	o := differs(healthyCluster(3, true), 1)

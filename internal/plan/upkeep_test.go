@@ -241,13 +241,17 @@ func TestDatabasesDue(t *testing.T) {
 		o    Observed
 		want bool
 	}{
-		"nothing":                 {surveyed(3), false},
-		"no space":                {full(), true},
-		"no space, off":           {full(func(o *Observed) { o.Cluster.Autopilot.NoSpace = ModeOff }), false},
-		"no space, paused":        {full(func(o *Observed) { o.Cluster.Paused = true }), false},
-		"free pages":              {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90) }), true},
-		"free pages, off":         {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90); o.Cluster.Autopilot.Defragment = ModeOff }), false},
-		"free pages, not yet":     {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90); o.Cluster.Autopilot.Window.Set = true }), false},
+		"nothing":             {surveyed(3), false},
+		"no space":            {full(), true},
+		"no space, off":       {full(func(o *Observed) { o.Cluster.Autopilot.NoSpace = ModeOff }), false},
+		"no space, paused":    {full(func(o *Observed) { o.Cluster.Paused = true }), false},
+		"free pages":          {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90) }), true},
+		"free pages, off":     {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90); o.Cluster.Autopilot.Defragment = ModeOff }), false},
+		"free pages, not yet": {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90); o.Cluster.Autopilot.Window.Set = true }), false},
+		"free pages, advised": {surveyed(3, func(o *Observed) {
+			sized(o, 1, 300, 90)
+			o.Cluster.Autopilot.Window.Set, o.Cluster.Autopilot.Defragment = true, ModeAdvise
+		}), true},
 		"free pages, none to ask": {surveyed(3, func(o *Observed) { sized(o, 1, 300, 90); o.Etcd.Contact = ContactMinority }), false},
 	} {
 		if got := DatabasesDue(c.o); got != c.want {
