@@ -155,6 +155,7 @@ var guarded = map[string][]string{
 		"leadership/restartHungMember", "membership/makeRoom", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown",
 		"repair/updateUnstartablePod", "updates/defragment", "updates/updateNextMember", "updates/updateUnavailableMember",
 	},
+	"learnFromTheRight": {"membership/promoteLearner", "scaleUp/addLearner", "scaleUp/permitLearners"},
 	"raiseBudgetFirst":  {"membership/promoteLearner"},
 	"commitVotersFirst": {"membership/promoteLearner", "membership/quarantine", "membership/removeLostMember", "membership/scaleDown"},
 }
