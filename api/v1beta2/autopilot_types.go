@@ -42,6 +42,11 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Quota *QuotaAutopilot `json:"quota,omitempty"`
 
+	// volume gives the members larger volumes where a higher quota needs them: only if it has a max.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Volume *VolumeAutopilot `json:"volume,omitempty"`
+
 	// divergedMember replaces a member whose data differs from what a majority of the voters agrees on. On by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -54,6 +59,16 @@ type QuotaAutopilot struct {
 
 	// max is the highest quota that etcd is given, 8Gi by default: the most that etcd recommends. A quota above it in spec.etcd stays.
 	// +kubebuilder:validation:XValidation:rule="quantity(self).isGreaterThan(quantity('0'))",message="autopilot.quota.max must be greater than 0"
+	// +optional
+	Max *resource.Quantity `json:"max,omitempty"`
+}
+
+// VolumeAutopilot is what Auto Pilot does where the members' volumes have no room for a higher quota.
+type VolumeAutopilot struct {
+	AutopilotFeature `json:",inline"`
+
+	// max is the largest volume that a member is given. Without it no volume is made larger. Volumes never shrink.
+	// +kubebuilder:validation:XValidation:rule="quantity(self).isGreaterThan(quantity('0'))",message="autopilot.volume.max must be greater than 0"
 	// +optional
 	Max *resource.Quantity `json:"max,omitempty"`
 }
@@ -123,6 +138,9 @@ type AutopilotStatus struct {
 	// tuned is what the operator has changed of the spec's options for etcd.
 	// +optional
 	Tuned *TunedOptions `json:"tuned,omitempty"`
+	// volume is what the operator has changed of the members' volumes.
+	// +optional
+	Volume *TunedVolume `json:"volume,omitempty"`
 	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
 	// turn among several clusters.
 	// +listType=map
@@ -137,6 +155,16 @@ type TunedOptions struct {
 	// +required
 	QuotaBackendBytes resource.Quantity `json:"quotaBackendBytes"`
 	// insteadOf is the quota of the spec that it was raised from. Once the spec has another one, that counts.
+	// +required
+	InsteadOf resource.Quantity `json:"insteadOf"`
+}
+
+// TunedVolume is the size of volumes that the operator has changed, which takes the place of the spec's.
+type TunedVolume struct {
+	// size is what the members' volumes request instead of what the spec says.
+	// +required
+	Size resource.Quantity `json:"size"`
+	// insteadOf is the size in the spec that it was raised from. Once the spec has another one, that counts.
 	// +required
 	InsteadOf resource.Quantity `json:"insteadOf"`
 }

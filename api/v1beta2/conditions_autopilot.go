@@ -48,6 +48,11 @@ const (
 	//
 	// Nothing. status.autopilot.tuned has the quota; to have another one, set spec.etcd.quotaBackendBytes.
 	ReasonRaisingQuota = "RaisingQuota"
+	// ReasonGrowingVolumes means that etcd's quota is to be raised, and that the members are given larger volumes first, up to
+	// spec.autopilot.volume.max.
+	//
+	// Nothing. status.autopilot.volume has the size.
+	ReasonGrowingVolumes = "GrowingVolumes"
 	// ReasonQuotaHeld means that what is in use of a database has come close to etcd's quota, and that the quota is not raised: the message
 	// says why.
 	//

@@ -228,9 +228,10 @@ type Quarantine struct{ Quarantined }
 // CommitTuning writes to status which options etcd is to have instead of the spec's. An update of the members carries it out.
 type CommitTuning struct {
 	Tuned
-	// From is the quota so far, and Member the one whose database has come close to it. Both are only for messages.
-	From   int64
-	Member string
+	// From is the quota so far, Member the one whose database has come close to it, and FromVolume the size of volumes so far, 0 if that
+	// stays. All are only for messages.
+	From, FromVolume int64
+	Member           string
 }
 
 // Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.

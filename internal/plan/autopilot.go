@@ -26,6 +26,9 @@ type Autopilot struct {
 	// Grow raises the quota before it is reached, up to MaxQuota bytes.
 	Grow     Mode
 	MaxQuota int64 `json:",omitempty"`
+	// Enlarge gives the members volumes of up to MaxVolume bytes where a higher quota needs them; ModeOff if there is no maximum.
+	Enlarge   Mode  `json:",omitempty"`
+	MaxVolume int64 `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 }
@@ -45,6 +48,7 @@ const (
 	FeatureDefragment = "defragment"
 	FeatureDiverged   = "divergedMember"
 	FeatureQuota      = "quota"
+	FeatureVolume     = "volume"
 )
 
 // featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
@@ -70,6 +74,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Diverged
 	case FeatureQuota:
 		return a.Grow
+	case FeatureVolume:
+		return a.Enlarge
 	}
 	return ModeOff
 }
@@ -87,7 +93,7 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota}
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

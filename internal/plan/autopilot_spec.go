@@ -44,6 +44,9 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if a.Grow, a.MaxQuota = mode(&quota.AutopilotFeature), defaultMaxQuota; quota.Max != nil {
 		a.MaxQuota = quota.Max.Value()
 	}
+	if given.Volume != nil && given.Volume.Max != nil {
+		a.Enlarge, a.MaxVolume = mode(&given.Volume.AutopilotFeature), given.Volume.Max.Value()
+	}
 	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
 	return a
 }

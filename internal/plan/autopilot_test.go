@@ -58,7 +58,7 @@ func TestWindowAt(t *testing.T) {
 func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
-		FeatureQuota: {Grow: ModeAdvise},
+		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
 			t.Errorf("%s: %+v", feature, a)
@@ -101,6 +101,19 @@ func TestAutopilotModes(t *testing.T) {
 				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30},
+		},
+		"volumes": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
+				Mode: advise, Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
+			}},
+			want: Autopilot{
+				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
+			},
+		},
+		"volumes without a maximum": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
+			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},

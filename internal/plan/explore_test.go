@@ -270,6 +270,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	}
 	if s.grows {
 		autopilot.Grow, autopilot.MaxQuota = plan.ModeOn, maxQuota
+		autopilot.Enlarge, autopilot.MaxVolume = plan.ModeOn, maxVolume
 	}
 	return world.Scenario{
 		Config: world.Config{

@@ -10,6 +10,9 @@ import (
 // maxQuota is reached from the world's quota, 1000Mi, in two steps.
 const maxQuota = 2000 << 20
 
+// small volumes have room for the world's quota, and those of maxVolume for the next one, and not for the last one.
+const smallVolume, maxVolume = 3 << 30, 4 << 30
+
 // growing are clusters whose keys fill more and more of their quotas.
 var growing = map[string]scenario{
 	"keys fill the quota where three run": {
@@ -20,6 +23,17 @@ var growing = map[string]scenario{
 	},
 	"keys fill the quota in a template roll": {
 		sizes: []int{3}, edits: []edit{template(1)}, grows: true, only: world.KeyFaults, faults: 3, full: 3,
+	},
+	"keys fill the quota, and volumes have no room": {
+		sizes: []int{3}, first: storage(smallVolume), running: true, grows: true, only: slices.Concat(world.KeyFaults, world.PodFaults, stops), lockstep: true,
+		faults: 2, full: 3,
+	},
+	"keys fill the quota, and volumes cannot be expanded": {
+		sizes: []int{3}, first: storage(smallVolume), running: true, grows: true, rigid: true, only: world.KeyFaults, lockstep: true, faults: 3, full: 3,
+	},
+	"keys fill the quota, and volumes are made larger by hand": {
+		sizes: []int{3}, first: storage(smallVolume), edits: []edit{storage(6 << 30)}, running: true, grows: true, only: world.KeyFaults, lockstep: true,
+		faults: 2, full: 3,
 	},
 	"keys fill the quota, and there is no space": {
 		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults), lockstep: true, faults: 2, full: 3,
@@ -33,6 +47,16 @@ var growingMutants = map[string]mutant{
 			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
 		},
 	},
+	"volumes are made larger than is allowed": {
+		next: enlargesOn, want: "R: volumes have", persistent: true, scenario: scenario{
+			sizes: []int{3}, first: storage(smallVolume), running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
+		},
+	},
+	"the quota is raised before volumes have the room": {
+		next: growsAhead, want: "R: the quota becomes", persistent: true, scenario: scenario{
+			sizes: []int{3}, first: storage(smallVolume), running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
+		},
+	},
 	"the quota is raised while members restart for the last one": {
 		next: growsAtOnce, want: "R: the quota is raised again", scenario: scenario{
 			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
@@ -43,6 +67,21 @@ var growingMutants = map[string]mutant{
 // growsOn knows no maximum.
 func growsOn(o plan.Observed) plan.Action {
 	o.Cluster.Autopilot.MaxQuota *= 2
+	return plan.Next(o)
+}
+
+// enlargesOn knows no largest volume.
+func enlargesOn(o plan.Observed) plan.Action {
+	o.Cluster.Autopilot.MaxVolume *= 2
+	return plan.Next(o)
+}
+
+// growsAhead takes what volumes are to have for what they have.
+func growsAhead(o plan.Observed) plan.Action {
+	o.Volumes = slices.Clone(o.Volumes)
+	for i := range o.Volumes {
+		o.Volumes[i].Requested, o.Volumes[i].Expanding = o.Cluster.VolumeSize, false
+	}
 	return plan.Next(o)
 }
 

@@ -60,8 +60,10 @@ type Cluster struct {
 	Deleting bool
 	// Persistent is true if members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
-	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified.
-	VolumeSize int64
+	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified. SpecVolumeSize is that by the spec, whatever Auto Pilot
+	// has made of it.
+	VolumeSize     int64
+	SpecVolumeSize int64 `json:",omitempty"`
 	// Repository and Version are the repository of etcd's image, empty if none is named, and the version that members are to run, such as
 	// "3.6.16".
 	Repository string

@@ -110,8 +110,8 @@ func (r Record) note(a Action, o Observed) Record {
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
 	}
-	if r.Tuned.InsteadOf != o.Cluster.SpecQuota && o.Cluster.Invalid == nil {
-		r.Tuned = Tuned{}
+	if o.Cluster.Invalid == nil {
+		r.Tuned = r.Tuned.of(o.Cluster)
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()

@@ -12,6 +12,19 @@ import (
 type Tuned struct {
 	// Quota is etcd's, in bytes, instead of InsteadOf, which is the spec's.
 	Quota, InsteadOf int64
+	// Volume is what each claim requests, in bytes, instead of VolumeInsteadOf, which is the spec's.
+	Volume, VolumeInsteadOf int64 `json:",omitempty"`
+}
+
+// of is what still counts of it in a cluster with that spec.
+func (t Tuned) of(c Cluster) Tuned {
+	if t.InsteadOf != c.SpecQuota {
+		t.Quota, t.InsteadOf = 0, 0
+	}
+	if t.VolumeInsteadOf != c.SpecVolumeSize {
+		t.Volume, t.VolumeInsteadOf = 0, 0
+	}
+	return t
 }
 
 const (
@@ -21,6 +34,8 @@ const (
 	quotaStep = 16 << 20
 	// beside is what a volume has to have beside twice the quota, for a snapshot or the copy of a defragmentation and the log.
 	beside = 1 << 30
+	// gibibyte is what the sizes of volumes are multiples of that Auto Pilot chooses.
+	gibibyte = 1 << 30
 )
 
 // growQuota has etcd be given a higher quota. It restarts members one after the other, as any update, so it comes last.
@@ -39,23 +54,46 @@ func (v *view) tuning() Action {
 	if quota <= 0 || a.DBSizeInUse <= quota/tenth*8 {
 		return nil
 	}
-	held := func(reason, why string) Action {
-		v.held(FeatureQuota, reason, fmt.Sprintf("more than four fifths of etcd's quota (%s) are in use, and it is not raised: %s", mebibytes(quota), why))
-		return nil
-	}
-	switch why := v.againstGrowing(next); {
+	act := CommitTuning{Tuned: v.Cluster.Tuned, From: quota, Member: m.Name}
+	why, enlarge := v.againstGrowing(next), v.largerVolumes(next)
+	switch {
 	case next <= quota:
-		return held(v1beta2.ReasonQuotaHeld, "it is at spec.autopilot.quota.max; delete keys, or raise that")
+		return v.notRaised("it is at spec.autopilot.quota.max; delete keys, or raise that")
+	case enlarge > 0:
+		act.Volume, act.VolumeInsteadOf, act.FromVolume = enlarge, v.Cluster.SpecVolumeSize, v.Cluster.VolumeSize
+		return v.tune(act, FeatureVolume, "larger volumes are due, of "+mebibytes(enlarge)+", because etcd's quota is to be raised", exhausted)
 	case why != "":
-		return held(v1beta2.ReasonQuotaHeld, why)
-	case mode == ModeAdvise:
-		return held(v1beta2.ReasonAutopilotAdvises, "with mode On it would be "+mebibytes(next))
-	case !exhausted && v.Cluster.Autopilot.Window.Set && !v.Cluster.Autopilot.Window.Open:
-		return held(v1beta2.ReasonWaitingForWindow, "that waits for the maintenance window")
-	case !exhausted && !v.MayDisturb:
-		return held(v1beta2.ReasonWaitingForBrake, "that waits until fewer clusters are disturbed")
+		return v.notRaised(why)
 	}
-	return CommitTuning{Tuned: Tuned{Quota: next, InsteadOf: v.Cluster.SpecQuota}, From: quota, Member: m.Name}
+	act.Quota, act.InsteadOf = next, v.Cluster.SpecQuota
+	return v.tune(act, FeatureQuota, v.nearQuota()+", and a quota of "+mebibytes(next)+" is due", exhausted)
+}
+
+// nearQuota says why anything is tuned.
+func (v *view) nearQuota() string {
+	return "more than four fifths of etcd's quota (" + mebibytes(v.Cluster.Quota) + ") are in use"
+}
+
+// notRaised says why the quota is not raised.
+func (v *view) notRaised(why string) Action {
+	v.held(FeatureQuota, v1beta2.ReasonQuotaHeld, v.nearQuota()+", and it is not raised: "+why)
+	return nil
+}
+
+// tune is the act of that feature, if it may be done now. What is due says what it is for.
+func (v *view) tune(act CommitTuning, feature, due string, exhausted bool) Action {
+	window := v.Cluster.Autopilot.Window
+	switch {
+	case v.Cluster.Autopilot.Mode(feature) == ModeAdvise:
+		v.held(feature, v1beta2.ReasonAutopilotAdvises, due+": with mode On that would be done")
+	case !exhausted && window.Set && !window.Open:
+		v.held(feature, v1beta2.ReasonWaitingForWindow, due+": that waits for the maintenance window")
+	case !exhausted && !v.MayDisturb:
+		v.held(feature, v1beta2.ReasonWaitingForBrake, due+": that waits until fewer clusters are disturbed")
+	default:
+		return act
+	}
+	return nil
 }
 
 // exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made.
@@ -102,6 +140,22 @@ func (o Observed) adoptedQuota(cluster uint64) Tuned {
 	return Tuned{Quota: told, InsteadOf: o.Cluster.SpecQuota}
 }
 
+// roomFor is what a volume is to have for databases with that quota, in whole GiB.
+func roomFor(quota int64) int64 { return (2*quota + beside + gibibyte - 1) / gibibyte * gibibyte }
+
+// largerVolumes is what the members' volumes are to request for a quota of that size, 0 if they have room, may not be made larger, or are
+// being expanded already.
+func (v *view) largerVolumes(quota int64) int64 {
+	c, need := v.Cluster, roomFor(quota)
+	if !c.Persistent || c.Autopilot.Enlarge == ModeOff || c.VolumeSize <= 0 || c.VolumeSize >= 2*quota+beside || need > c.Autopilot.MaxVolume {
+		return 0
+	}
+	if slices.ContainsFunc(v.Volumes, func(c Volume) bool { return c.Expanding }) {
+		return 0
+	}
+	return need
+}
+
 // againstGrowing is why the members' disks may not have room for databases of that size; empty if they have.
 func (v *view) againstGrowing(next int64) string {
 	need := 2*next + beside
@@ -112,7 +166,8 @@ func (v *view) againstGrowing(next int64) string {
 			return "the volume of " + m.Name + " is being expanded"
 		case p.Persistent && c.Requested > 0 && c.Requested < need:
 			return fmt.Sprintf("with %s the members' volumes would have to have %s or more: "+
-				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage", mebibytes(next), mebibytes(need))
+				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage, or spec.autopilot.volume.max, up to which that is done by itself",
+				mebibytes(next), mebibytes(need))
 		case !p.Persistent && p.StorageLimit < need: // a node that runs out of disk evicts pods, perhaps all of the members'
 			return fmt.Sprintf("with %s spec.pod.resources.limits.ephemeral-storage would have to be %s or more", mebibytes(next), mebibytes(need))
 		}

@@ -30,6 +30,9 @@ func filled(inUse int64, changes ...func(*Observed)) Observed {
 	return o
 }
 
+// raised is a quota instead of the spec's.
+func raised(quota, insteadOf int64) Tuned { return Tuned{Quota: quota, InsteadOf: insteadOf} }
+
 // exhausted is a cluster that takes no writes, and in which no room can be made.
 func exhausted(changes ...func(*Observed)) Observed {
 	return edit(full(func(o *Observed) { o.Etcd.PastRevision, o.Etcd.Databases[1].Compacted = 100, 100 }), append(changes, func(o *Observed) {
@@ -45,10 +48,10 @@ func exhausted(changes ...func(*Observed)) Observed {
 // TestGrowQuota raises the quota once more than four fifths of it are in use, and says why not where it does not.
 func TestGrowQuota(t *testing.T) {
 	const much = 1700 << 20
-	more := Tuned{1504 << 20, 1000 << 20}
+	more := raised(1504<<20, 1000<<20)
 	tuned := func(quota int64) func(*Observed) {
 		return func(o *Observed) {
-			o.Cluster.Quota, o.Cluster.Tuned = quota, Tuned{quota, 2 * gibi}
+			o.Cluster.Quota, o.Cluster.Tuned = quota, raised(quota, 2*gibi)
 			for i := range o.Etcd.Answers {
 				o.Etcd.Answers[i].Quota, o.Etcd.Answers[i].DBSizeInUse = quota, quota/10*9
 			}
@@ -61,13 +64,13 @@ func TestGrowQuota(t *testing.T) {
 		held, says string
 	}{
 		"four fifths are not in use": {filled(1600 << 20), Tuned{}, "", ""},
-		"more than that are":         {filled(much), Tuned{3 * gibi, 2 * gibi}, "", ""},
+		"more than that are":         {filled(much), raised(3*gibi, 2*gibi), "", ""},
 		"it was raised before": {
 			filled(much, tuned(3*gibi), func(o *Observed) { // of 4.5Gi twice and 1Gi
 				for i := range o.Volumes {
 					o.Volumes[i].Requested = 10 * gibi
 				}
-			}), Tuned{4608 << 20, 2 * gibi}, "", "",
+			}), raised(4608<<20, 2*gibi), "", "",
 		},
 		"volumes have no room": {
 			filled(much, func(o *Observed) { o.Volumes[2].Requested = 6 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "7168Mi or more",
@@ -95,7 +98,7 @@ func TestGrowQuota(t *testing.T) {
 			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2 * gibi }), Tuned{}, v1beta2.ReasonQuotaHeld, "spec.autopilot.quota.max",
 		},
 		"the maximum is near": {
-			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2500 << 20 }), Tuned{2500 << 20, 2 * gibi}, "", "",
+			filled(much, func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2500 << 20 }), raised(2500<<20, 2*gibi), "", "",
 		},
 		"there is no limit":    {filled(much, func(o *Observed) { o.Cluster.Quota, o.Cluster.SpecQuota = 0, 0 }), Tuned{}, "", ""},
 		"the mode is Off":      {filled(much, func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }), Tuned{}, "", ""},
@@ -138,13 +141,13 @@ func TestTunedIsAdopted(t *testing.T) {
 		o := edit(filled(100<<20), func(o *Observed) { o.Etcd.Answers[1].Quota = 3 * gibi }, change)
 		return Record{}.adopt(Adopt{ClusterID: o.Cluster.ID}, o).Tuned
 	}
-	raised := Tuned{3 * gibi, 2 * gibi}
+	want := raised(3*gibi, 2*gibi)
 	for title, c := range map[string]struct {
 		change func(*Observed)
 		want   Tuned
 	}{
-		"one was raised":            {func(*Observed) {}, raised},
-		"no more than the maximum":  {func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }, Tuned{2560 << 20, 2 * gibi}},
+		"one was raised":            {func(*Observed) {}, want},
+		"no more than the maximum":  {func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }, raised(2560<<20, 2*gibi)},
 		"the spec has more":         {func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi }, Tuned{}},
 		"the mode is Off":           {func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }, Tuned{}},
 		"it is of another cluster":  {func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }, Tuned{}},
@@ -160,7 +163,7 @@ func TestTunedIsAdopted(t *testing.T) {
 func TestTunedIsRecorded(t *testing.T) {
 	o := filled(1700 << 20)
 	r := o.Cluster.Apply(Next(o), o)
-	if r.Tuned != (Tuned{3 * gibi, 2 * gibi}) {
+	if r.Tuned != (raised(3*gibi, 2*gibi)) {
 		t.Fatalf("recorded is %+v", r.Tuned)
 	}
 	o.Cluster.Record = r

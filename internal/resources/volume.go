@@ -26,6 +26,9 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 		},
 		Spec: *c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy(),
 	}
+	if size := TunedVolume(c); size != nil {
+		claim.Spec.Resources.Requests[corev1.ResourceStorage] = *size
+	}
 	if meta := volumeMetadata(c); len(meta.Labels)+len(meta.Annotations) > 0 {
 		claim.Labels = merge(meta.Labels, claim.Labels)
 		claim.Annotations = merge(meta.Annotations, claim.Annotations, map[string]string{AnnotationMetadata: encode(meta)})
@@ -121,6 +124,19 @@ func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bo
 			want.Selector != nil && !equality.Semantic.DeepEqual(want.Selector, have.Selector)
 	}
 	return differs(claim.Spec) && differs(askedVolume(claim)) // as it was asked for is decoded where that matters alone
+}
+
+// TunedVolume is what Auto Pilot has each claim request instead of what the spec says, nil if it has not: it counts until the spec has
+// another size than it was raised from.
+func TunedVolume(c *v1beta2.EtcdCluster) *resource.Quantity {
+	a, spec := c.Status.Autopilot, podPolicy(c).PersistentVolumeClaimSpec
+	if a == nil || a.Volume == nil || spec == nil {
+		return nil
+	}
+	if asked := spec.Resources.Requests[corev1.ResourceStorage]; asked.Cmp(a.Volume.InsteadOf) != 0 {
+		return nil
+	}
+	return &a.Volume.Size
 }
 
 // VolumeSize is the storage that a claim requests: the amount that was asked for if that is the wanted one, even where an admission

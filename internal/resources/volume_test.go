@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -45,5 +46,42 @@ func TestVolumeOwned(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTunedVolume has claims request what Auto Pilot has raised their size to, until the spec has another one than it was raised from.
+func TestTunedVolume(t *testing.T) {
+	tuned := func(spec, insteadOf string) *v1beta2.EtcdCluster {
+		c := cluster(func(c *v1beta2.EtcdCluster) {
+			c.Spec.Pod = &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(spec)},
+			}}}
+		})
+		c.Status.Autopilot = &v1beta2.AutopilotStatus{Volume: &v1beta2.TunedVolume{
+			Size: resource.MustParse("7Gi"), InsteadOf: resource.MustParse(insteadOf),
+		}}
+		return c
+	}
+	for title, c := range map[string]struct {
+		cluster *v1beta2.EtcdCluster
+		want    string
+	}{
+		"of the spec's":  {tuned("6Gi", "6Gi"), "7Gi"},
+		"written so":     {tuned("6144Mi", "6Gi"), "7Gi"},
+		"of another one": {tuned("9Gi", "6Gi"), "9Gi"},
+	} {
+		claim := Volume(c.cluster, "c-0", 1)
+		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.String() != c.want {
+			t.Errorf("%s: a new claim requests %s, want %s", title, got.String(), c.want)
+		}
+		wanted := resource.MustParse(c.want)
+		if got := VolumeSize(claim, wanted); got.Cmp(wanted) != 0 {
+			t.Errorf("%s: it is read as %s, want %s", title, got.String(), c.want)
+		}
+	}
+	spec := cluster(func(*v1beta2.EtcdCluster) {})
+	spec.Status.Autopilot = &v1beta2.AutopilotStatus{Volume: &v1beta2.TunedVolume{}}
+	if got := TunedVolume(spec); got != nil {
+		t.Errorf("members on emptyDirs have volumes of %s", got)
 	}
 }

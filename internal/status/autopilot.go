@@ -17,10 +17,10 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 		shown.OperatorMode = in.OperatorMode
 	}
 	if s.Autopilot != nil {
-		shown.Tuned = s.Autopilot.Tuned // writeRecord's
+		shown.Tuned, shown.Volume = s.Autopilot.Tuned, s.Autopilot.Volume // writeRecord's
 	}
 	s.Autopilot = nil
-	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil {
+	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil {
 		s.Autopilot = &shown
 	}
 }
@@ -63,17 +63,33 @@ func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
 	return in.Observed.Etcd.Contact != plan.ContactQuorum && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }
 
-// writeTuned writes what Auto Pilot has changed of the options; the rest of what status says of it comes later.
+// tunedOf reads what Auto Pilot has changed of the spec.
+func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
+	if a == nil {
+		return t
+	}
+	if a.Tuned != nil {
+		t.Quota, t.InsteadOf = a.Tuned.QuotaBackendBytes.Value(), a.Tuned.InsteadOf.Value()
+	}
+	if a.Volume != nil {
+		t.Volume, t.VolumeInsteadOf = a.Volume.Size.Value(), a.Volume.InsteadOf.Value()
+	}
+	return t
+}
+
+// writeTuned writes that; the rest of what status says of Auto Pilot comes later.
 func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
-	switch {
-	case t != plan.Tuned{}:
-		if s.Autopilot == nil {
-			s.Autopilot = &v1beta2.AutopilotStatus{}
-		}
-		s.Autopilot.Tuned = &v1beta2.TunedOptions{
-			QuotaBackendBytes: *resource.NewQuantity(t.Quota, resource.BinarySI), InsteadOf: *resource.NewQuantity(t.InsteadOf, resource.BinarySI),
-		}
-	case s.Autopilot != nil:
-		s.Autopilot.Tuned = nil
+	if s.Autopilot == nil && t == (plan.Tuned{}) {
+		return
+	}
+	if s.Autopilot == nil {
+		s.Autopilot = &v1beta2.AutopilotStatus{}
+	}
+	size := func(n int64) resource.Quantity { return *resource.NewQuantity(n, resource.BinarySI) }
+	if s.Autopilot.Tuned = nil; t.Quota != 0 {
+		s.Autopilot.Tuned = &v1beta2.TunedOptions{QuotaBackendBytes: size(t.Quota), InsteadOf: size(t.InsteadOf)}
+	}
+	if s.Autopilot.Volume = nil; t.Volume != 0 {
+		s.Autopilot.Volume = &v1beta2.TunedVolume{Size: size(t.Volume), InsteadOf: size(t.VolumeInsteadOf)}
 	}
 }

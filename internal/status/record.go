@@ -31,9 +31,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	r.Quarantined = quarantinedOf(s.Quarantined)
-	if a := s.Autopilot; a != nil && a.Tuned != nil {
-		r.Tuned = plan.Tuned{Quota: a.Tuned.QuotaBackendBytes.Value(), InsteadOf: a.Tuned.InsteadOf.Value()}
-	}
+	r.Tuned = tunedOf(s.Autopilot)
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}

@@ -182,7 +182,7 @@ func (w *World) podLacks(p *Pod) lack {
 	if d.Resources || p.Resizing {
 		l |= resources
 	}
-	if v != nil && (v.Requested < int64(w.Storage) || v.Expanding) {
+	if v != nil && (v.Requested < int64(w.storage()) || v.Expanding) {
 		l |= storage
 	}
 	return l

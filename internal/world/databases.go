@@ -161,6 +161,11 @@ func (w *World) checkUpkeep(a plan.Action) {
 	case plan.CommitTuning:
 		g := w.Etcd.Group(w.Status.ID)
 		switch {
+		case act.FromVolume > 0 && (act.Volume > w.cfg.Autopilot.MaxVolume || act.Volume <= int64(w.storage())):
+			w.violate("R: volumes have %d and are to have %d", w.storage(), act.Volume)
+		case act.FromVolume > 0:
+		case w.Storage > 0 && w.cramped(act.Quota) != "":
+			w.violate("R: the quota becomes %d, and the volume of %s has no room", act.Quota, w.cramped(act.Quota))
 		case act.Quota > w.cfg.Autopilot.MaxQuota || act.Quota <= cmp.Or(w.Status.Tuned.Quota, quota):
 			w.violate("R: the quota is %d and becomes %d", cmp.Or(w.Status.Tuned.Quota, quota), act.Quota)
 		case g != nil && w.updating():
@@ -168,6 +173,18 @@ func (w *World) checkUpkeep(a plan.Action) {
 		}
 	default:
 	}
+}
+
+// cramped is a running member whose volume has no room for a database with that quota, a copy of it and 1Gi; empty if there is none.
+func (w *World) cramped(quota int64) string {
+	p := w.running(func(p *Pod) bool {
+		v := w.volume(p.Name)
+		return p.Persistent && v != nil && (v.Requested < 2*quota+1<<30 || v.Expanding)
+	})
+	if p == nil {
+		return ""
+	}
+	return p.Name
 }
 
 // updating reports whether a member's server has not been given the quota yet that was committed to last.

@@ -53,8 +53,16 @@ func (w *World) lean(p *Pod) bool {
 func (w *World) famished() bool {
 	return slices.ContainsFunc(w.Pods, func(p Pod) bool {
 		v := w.volume(p.Name)
-		return p.Starved && p.Resources >= w.Resources && (!p.Persistent || v == nil || v.Requested >= int64(w.Storage))
+		return p.Starved && p.Resources >= w.Resources && (!p.Persistent || v == nil || v.Requested >= int64(w.storage()))
 	})
+}
+
+// storage is what each claim is to request.
+func (k *Kube) storage() int {
+	if t := k.Status.Tuned; t.Volume > 0 && t.VolumeInsteadOf == int64(k.Storage) {
+		return int(t.Volume)
+	}
+	return k.Storage
 }
 
 // drift is in which respects a pod differs from what the spec would give now, the version aside.
@@ -87,7 +95,7 @@ func (w *World) expand(v *Volume) {
 		return
 	}
 	if p := w.pod(v.Name); p != nil {
-		p.Starved = p.Starved && v.Requested >= int64(w.Storage)
+		p.Starved = p.Starved && v.Requested >= int64(w.storage())
 	}
-	v.Requested, v.Expanding = int64(w.Storage), true
+	v.Requested, v.Expanding = int64(w.storage()), true
 }

@@ -115,7 +115,7 @@ func (w *World) createVolume(e plan.CreateVolume, o *plan.Observed) bool {
 		return false
 	}
 	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
-		Name: e.Name, UID: w.newUID("v", e.Name), Incarnation: e.Incarnation, Owned: true, Requested: int64(w.Storage),
+		Name: e.Name, UID: w.newUID("v", e.Name), Incarnation: e.Incarnation, Owned: true, Requested: int64(w.storage()),
 		Transport: o.Cluster.Transport.Served(),
 	}})
 	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })

@@ -126,6 +126,7 @@ const (
 	markTuned
 	markKeys
 	markFormerWrong
+	markTunedVolume
 )
 
 // bits makes a number of flags.
@@ -210,6 +211,7 @@ func (e *encoder) kube(k *Kube) {
 	e.recovery(k.Recovery)
 	e.quarantined(markQuarantined, k.Status.Quarantined)
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
+	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])

@@ -78,16 +78,21 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 // boundBy is the first of what gives a feature its mode, empty if that is On.
 func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature string, mode plan.Mode) string {
 	alone := c.Spec.DeepCopy()
-	alone.Autopilot = nil
+	alone.Autopilot = &v1beta2.AutopilotSpec{}
+	if a := c.Spec.Autopilot; a != nil && a.Volume != nil {
+		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: a.Volume.Max}
+	}
 	all := alone.DeepCopy()
 	if c.Spec.Autopilot != nil {
-		all.Autopilot = &v1beta2.AutopilotSpec{Mode: c.Spec.Autopilot.Mode}
+		all.Autopilot.Mode = c.Spec.Autopilot.Mode
 	}
 	switch {
 	case mode == plan.ModeOn:
 		return ""
 	case c.Spec.Paused:
 		return "spec.paused"
+	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
+		return "spec.autopilot.volume.max, which is not set"
 	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:
 		return "the operator's variable AUTOPILOT"
 	case plan.AutopilotOf(all, operator, time.Time{}).Mode(feature) == mode:

@@ -90,7 +90,7 @@ func (w *Window) sentence(now time.Time) string {
 	}
 	switch {
 	case w.Problem != "":
-		return text + ": cannot be read, so the former one is in force: " + w.Problem
+		return text + ": cannot be read, so the former one, if any, is in force: " + w.Problem
 	case w.Open:
 		return text + ": open; it closes " + at(*w.Ends)
 	}

@@ -86,6 +86,14 @@ func Noted(noted *runtime.RawExtension) *v1beta2.EtcdClusterSpec {
 
 // VolumeSize is the storage that each claim is to request, in bytes; 0 if the spec says nothing.
 func VolumeSize(c *v1beta2.EtcdCluster) int64 {
+	if size := resources.TunedVolume(c); size != nil {
+		return size.Value()
+	}
+	return SpecVolumeSize(c)
+}
+
+// SpecVolumeSize is that by the spec, whatever Auto Pilot has made of it.
+func SpecVolumeSize(c *v1beta2.EtcdCluster) int64 {
 	if !resources.Persistent(c) {
 		return 0
 	}
