@@ -276,16 +276,6 @@ func (a Quarantine) describe() Description {
 	return Description{"Quarantine", v1beta2.ReasonDivergedMember, message}
 }
 
-func (a CommitTuning) describe() Description {
-	if a.FromVolume > 0 {
-		return Description{"CommitTuning", v1beta2.ReasonGrowingVolumes, fmt.Sprintf("giving the members volumes of %s instead of %s, because what is "+
-			"in use of the database of %s is close to etcd's quota (%s), and a higher one needs them", mebibytes(a.Volume), mebibytes(a.FromVolume),
-			a.Member, mebibytes(a.From))}
-	}
-	return Description{"CommitTuning", v1beta2.ReasonRaisingQuota, fmt.Sprintf("raising etcd's quota from %s to %s, because what is in use of the "+
-		"database of %s is close to it: members are updated one after the other", mebibytes(a.From), mebibytes(a.Quota), a.Member)}
-}
-
 func (a Disarm) describe() Description {
 	reason, why := v1beta2.ReasonDivergedMember, ""
 	if a.Kind == AlarmNoSpace {

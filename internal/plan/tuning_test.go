@@ -163,7 +163,7 @@ func TestTunedIsAdopted(t *testing.T) {
 func TestTunedIsRecorded(t *testing.T) {
 	o := filled(1700 << 20)
 	r := o.Cluster.Apply(Next(o), o)
-	if r.Tuned != (raised(3*gibi, 2*gibi)) {
+	if r.Tuned != raised(3*gibi, 2*gibi) {
 		t.Fatalf("recorded is %+v", r.Tuned)
 	}
 	o.Cluster.Record = r
