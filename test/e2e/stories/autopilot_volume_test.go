@@ -56,6 +56,31 @@ func TestGrowVolume(t *testing.T) {
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
 }
 
+// TestGrowVolumeByReplacement does the same where volumes cannot be expanded: the members are replaced one after the other.
+func TestGrowVolumeByReplacement(t *testing.T) {
+	t.Parallel()
+	most := resource.MustParse("2Gi")
+	spec := growing("64Mi", "96Mi")
+	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1Gi")
+	spec.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: &most}
+	s := begin(t, "replace-volume", spec)
+	s.settled()
+	s.client()
+	s.keepsKeys(54)
+	s.look("four fifths")
+	s.claims("2Gi")
+	s.quotas(96<<20, limit)
+	s.settled()
+	r, err := s.writer.Report(t.Context())
+	must(t, err)
+	t.Logf("a client saw: %s", r)
+	if r.Lost > 0 {
+		t.Errorf("%d acknowledged writes are lost", r.Lost)
+	}
+	s.toldOnce(v1beta2.ReasonGrowingVolumes)
+	s.unsaid(v1beta2.ReasonNoSpace)
+}
+
 // claims waits until the claims of all members request that much, and have it.
 func (s *story) claims(size string) {
 	s.t.Helper()
