@@ -36,8 +36,8 @@ func losesQuorum(t *testing.T, spec v1beta2.EtcdClusterSpec) *idleWorld {
 	}))
 	w.calms(t, lost)
 	w.servers["lost-1"].alone.Store(true)
-	w.servers["lost-0"].mute.Store(true)
-	w.servers["lost-2"].mute.Store(true)
+	w.servers["lost-0"].door.set(true)
+	w.servers["lost-2"].door.set(true)
 	w.looks(t, lost)
 	c, since := w.reads(t), metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	c.Status.QuorumLostSince = &since // the nodes' pods have settled
@@ -237,7 +237,7 @@ func TestQuorumReturns(t *testing.T) {
 			must(t, w.api.Update(t.Context(), &restore))
 			if back {
 				w.servers["lost-1"].alone.Store(false)
-				w.servers["lost-0"].mute.Store(false)
+				w.servers["lost-0"].door.set(false)
 			}
 			w.looks(t, lost)
 			after := w.reads(t).Status

@@ -35,15 +35,17 @@ type stillEtcd struct {
 	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
 	moved atomic.Uint64
-	// alone is true while it has no leader, and mute while it does not answer at all.
-	alone, mute atomic.Bool
+	// alone is true while it has no leader.
+	alone atomic.Bool
+	// door is its listener.
+	door *door
 	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was asked to, and
 	// fleeting has it list another one each time.
 	stray, asked atomic.Uint64
 	fleeting     atomic.Bool
 }
 
-// errSilent is what a client sees of a server that is not there, or cannot serve.
+// errSilent is what a client sees of a server that cannot serve.
 var errSilent = status.Error(codes.Unavailable, "nobody")
 
 func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit, auth *stillAuth, options ...grpc.ServerOption) *stillEtcd {
@@ -54,12 +56,13 @@ func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit, auth *stil
 	s.members, s.version = membersOf(t, permit), version.OfImage(resources.EtcdOf(pod).Image)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", pod.Status.PodIP, member.ClientPort))
 	must(t, err)
+	s.door = &door{Listener: l}
 	server := grpc.NewServer(options...)
 	pb.RegisterAuthServer(server, auth)
 	pb.RegisterMaintenanceServer(server, s)
 	pb.RegisterClusterServer(server, s)
 	pb.RegisterKVServer(server, s)
-	go func() { _ = server.Serve(l) }() // it ends with Stop
+	go func() { _ = server.Serve(s.door) }() // it ends with Stop
 	t.Cleanup(server.Stop)
 	return s
 }
@@ -101,9 +104,6 @@ func (s *stillEtcd) leader() uint64 {
 
 // Status implements pb.MaintenanceServer.
 func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
-	if s.mute.Load() {
-		return nil, errSilent
-	}
 	return &pb.StatusResponse{
 		Header: s.header, Leader: s.leader(), Version: s.version, StorageVersion: version.Minor(s.version) + ".0",
 		RaftIndex: 10, RaftAppliedIndex: 10, DbSize: 1 << 20, DbSizeInUse: 1 << 19,
@@ -112,7 +112,7 @@ func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusRespon
 
 // MemberList implements pb.ClusterServer.
 func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
-	if s.mute.Load() || s.alone.Load() {
+	if s.alone.Load() {
 		return nil, errSilent
 	}
 	time.Sleep(time.Duration(s.read.Load())) // the leader answers once it is done with its disk
@@ -135,7 +135,7 @@ func (s *stillEtcd) MemberRemove(context.Context, *pb.MemberRemoveRequest) (*pb.
 
 // Range implements pb.KVServer.
 func (s *stillEtcd) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
-	if s.mute.Load() || s.alone.Load() {
+	if s.alone.Load() {
 		return nil, errSilent
 	}
 	return &pb.RangeResponse{Header: s.header}, nil
