@@ -90,7 +90,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.Defragment:
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.CommitTuning:
-		return note("commit-tuning", int(act.Quota), int(act.InsteadOf))
+		return note("commit-tuning", int(act.Quota), int(act.InsteadOf), int(act.Volume), int(act.VolumeInsteadOf))
 	case plan.Quarantine:
 		return note("quarantine", act.Name, act.Member, act.VolumeUID)
 	case plan.Disarm:
