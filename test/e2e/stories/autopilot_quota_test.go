@@ -25,14 +25,14 @@ func TestGrowQuota(t *testing.T) {
 	s.client()
 	s.keepsKeys(54)
 	s.look("four fifths")
-	s.quotas(96<<20, limit)
+	s.quotas(96 << 20)
 	s.settled()
 	s.keepsKeys(82)
 	s.look("four fifths of the maximum")
 	s.isHeld("quota", v1beta2.ReasonQuotaHeld, "spec.autopilot.quota.max")
 	quota := resource.MustParse("128Mi")
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Etcd.QuotaBackendBytes = &quota }))
-	s.quotas(128<<20, limit)
+	s.quotas(128 << 20)
 	s.settled()
 	s.unsaid(v1beta2.ReasonNoSpace)
 	r, err := s.writer.Report(t.Context())
@@ -60,7 +60,7 @@ func TestQuotaReached(t *testing.T) {
 		}
 		return inJSON(object.Status.Autopilot), object.Status.Autopilot != nil && object.Status.Autopilot.Tuned != nil
 	})
-	s.quotas(48<<20, limit)
+	s.quotas(48 << 20)
 	s.writesAgain(time.Now())
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 	s.settled()
@@ -96,9 +96,9 @@ func (s *story) keepsKeys(mebi int64) {
 }
 
 // quotas waits until all members have that quota.
-func (s *story) quotas(want int64, within time.Duration) {
+func (s *story) quotas(want int64) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("a quota of %d bytes", want), within, func(ctx context.Context) (string, bool) {
+	must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("a quota of %d bytes", want), limit, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSizeQuota == want })
 	}))
 }
