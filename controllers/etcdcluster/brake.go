@@ -24,9 +24,9 @@ const (
 	asksAgain = 5 * time.Minute
 )
 
-// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of
-// asking, as far as their namespace has not its share. It is known to the
-// process only: after a restart as many may begin as ever, beside those that are at it. The zero value is empty. It is safe for concurrent use.
+// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of asking, as far as their
+// namespace has not its share. It is known to the process only: after a restart as many may begin as ever, beside those that are at it. The zero
+// value is empty. It is safe for concurrent use.
 type brake struct {
 	mu sync.Mutex
 	// disturbed are the clusters that are, with the time of the last act.
@@ -113,31 +113,24 @@ func (b *brake) start(_ context.Context, queue workqueue.TypedRateLimitingInterf
 }
 
 func (b *brake) admits(cluster types.NamespacedName) bool {
-	if _, disturbed := b.disturbed[cluster]; disturbed {
-		return true
-	}
-	next, free, share := b.next()
-	if b.place(cluster) < len(b.waiting) {
-		return slices.Contains(next, cluster)
-	}
-	return free > 0 && share[cluster.Namespace] < maxOfNamespace
+	_, disturbed := b.disturbed[cluster]
+	return disturbed || slices.Contains(b.next(turn{cluster: cluster}), cluster)
 }
 
-// next are those that wait whose turn it is, in their order, how many more clusters might be disturbed beside them, and how many of each
-// namespace that makes.
-func (b *brake) next() (turns []types.NamespacedName, free int, share map[string]int) {
-	free, share = maxDisturbed-len(b.disturbed), map[string]int{}
+// next are those whose turn it is, in their order: of those that wait, and behind them of the newcomers. To come once more behind one's own
+// place gives nobody a turn that he has not there.
+func (b *brake) next(newcomers ...turn) (turns []types.NamespacedName) {
+	free, share := maxDisturbed-len(b.disturbed), map[string]int{}
 	for cluster := range b.disturbed {
 		share[cluster.Namespace]++
 	}
-	for _, t := range b.waiting {
-		if free > 0 && share[t.cluster.Namespace] < maxOfNamespace {
+	for _, t := range slices.Concat(b.waiting, newcomers) {
+		if len(turns) < free && share[t.cluster.Namespace] < maxOfNamespace {
 			turns = append(turns, t.cluster)
-			free--
 			share[t.cluster.Namespace]++
 		}
 	}
-	return turns, free, share
+	return turns
 }
 
 // place is how many wait before a cluster.
@@ -166,8 +159,7 @@ func (b *brake) wake() {
 	if b.queue == nil {
 		return
 	}
-	turns, _, _ := b.next()
-	for _, cluster := range turns {
+	for _, cluster := range b.next() {
 		b.queue.Add(ctrl.Request{NamespacedName: cluster})
 	}
 }

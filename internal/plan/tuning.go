@@ -120,8 +120,7 @@ func (v *view) fullest() (fullest Member) {
 
 // nextQuota is half as much more, and no more than allowed.
 func (v *view) nextQuota() int64 {
-	next := (v.Cluster.Quota + v.Cluster.Quota/2 + quotaStep - 1) / quotaStep * quotaStep
-	return min(next, v.Cluster.Autopilot.MaxQuota)
+	return min(roundUp(v.Cluster.Quota+v.Cluster.Quota/2, quotaStep), v.Cluster.Autopilot.MaxQuota)
 }
 
 // adoptedQuota is the quota that members of a cluster run with whose status was lost, if Auto Pilot may have raised it. No more is believed than
@@ -140,25 +139,28 @@ func (o Observed) adoptedQuota(cluster uint64) Tuned {
 	return Tuned{Quota: told, InsteadOf: o.Cluster.SpecQuota}
 }
 
-// roomFor is what a volume is to have for databases with that quota, in whole GiB.
-func roomFor(quota int64) int64 { return (2*quota + beside + gibibyte - 1) / gibibyte * gibibyte }
+// roundUp is the next multiple of a step.
+func roundUp(n, step int64) int64 { return (n + step - 1) / step * step }
+
+// roomFor is what a member's disk has to have for a database with that quota.
+func roomFor(quota int64) int64 { return 2*quota + beside }
 
 // largerVolumes is what the members' volumes are to request for a quota of that size, 0 if they have room, may not be made larger, or are
 // being expanded already.
 func (v *view) largerVolumes(quota int64) int64 {
-	c, need := v.Cluster, roomFor(quota)
-	if !c.Persistent || c.Autopilot.Enlarge == ModeOff || c.VolumeSize <= 0 || c.VolumeSize >= 2*quota+beside || need > c.Autopilot.MaxVolume {
+	c, size := v.Cluster, roundUp(roomFor(quota), gibibyte)
+	if !c.Persistent || c.Autopilot.Enlarge == ModeOff || c.VolumeSize <= 0 || c.VolumeSize >= roomFor(quota) || size > c.Autopilot.MaxVolume {
 		return 0
 	}
 	if slices.ContainsFunc(v.Volumes, func(c Volume) bool { return c.Expanding }) {
 		return 0
 	}
-	return need
+	return size
 }
 
 // againstGrowing is why the members' disks may not have room for databases of that size; empty if they have.
 func (v *view) againstGrowing(next int64) string {
-	need := 2*next + beside
+	need := roomFor(next)
 	for _, m := range v.voters {
 		p, c := v.pods[m.Name], v.volumes[m.Name]
 		switch {

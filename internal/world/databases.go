@@ -166,13 +166,13 @@ func (w *World) checkUpkeep(a plan.Action) {
 
 // checkTuning is for options and sizes that take the place of the spec's: within what is allowed, and one after the other.
 func (w *World) checkTuning(act plan.CommitTuning) {
-	g := w.Etcd.Group(w.Status.ID)
+	g, cramped := w.Etcd.Group(w.Status.ID), w.cramped(act.Quota)
 	switch {
 	case act.FromVolume > 0 && (act.Volume > w.cfg.Autopilot.MaxVolume || act.Volume <= int64(w.storage())):
 		w.violate("R: volumes have %d and are to have %d", w.storage(), act.Volume)
 	case act.FromVolume > 0:
-	case w.Storage > 0 && w.cramped(act.Quota) != "":
-		w.violate("R: the quota becomes %d, and the volume of %s has no room", act.Quota, w.cramped(act.Quota))
+	case w.Storage > 0 && cramped != "":
+		w.violate("R: the quota becomes %d, and the volume of %s has no room", act.Quota, cramped)
 	case act.Quota > w.cfg.Autopilot.MaxQuota || act.Quota <= cmp.Or(w.Status.Tuned.Quota, quota):
 		w.violate("R: the quota is %d and becomes %d", cmp.Or(w.Status.Tuned.Quota, quota), act.Quota)
 	case g != nil && w.updating():

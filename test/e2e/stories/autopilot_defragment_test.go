@@ -32,12 +32,7 @@ func TestDefragment(t *testing.T) {
 	s.tidied()
 	s.healthy("defragmented")
 	s.settled()
-	r, err := s.writer.Report(t.Context())
-	must(t, err)
-	t.Logf("a client saw: %s", r)
-	if r.Lost > 0 {
-		t.Errorf("%d acknowledged writes are lost", r.Lost)
-	}
+	s.report("a client saw")
 	t.Logf("the operator says: %s", strings.Join(s.said(v1beta2.ReasonDefragmenting), "; "))
 }
 

@@ -38,12 +38,7 @@ func TestNoSpace(t *testing.T) {
 			s.writesAgain(began)
 			s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 			s.healthy("there is room")
-			r, err := s.writer.Report(t.Context())
-			must(t, err)
-			t.Logf("a client saw: %s", r)
-			if r.Lost > 0 {
-				t.Errorf("%d acknowledged writes are lost", r.Lost)
-			}
+			s.report("a client saw")
 			s.toldOnce(v1beta2.ReasonAlarmDisarmed)
 		})
 	}

@@ -35,12 +35,7 @@ func TestGrowQuota(t *testing.T) {
 	s.quotas(128 << 20)
 	s.settled()
 	s.unsaid(v1beta2.ReasonNoSpace)
-	r, err := s.writer.Report(t.Context())
-	must(t, err)
-	t.Logf("a client saw: %s", r)
-	if r.Lost > 0 {
-		t.Errorf("%d acknowledged writes are lost", r.Lost)
-	}
+	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
 }
 

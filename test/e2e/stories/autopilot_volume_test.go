@@ -46,12 +46,7 @@ func TestGrowVolume(t *testing.T) {
 	}))
 	s.claims("3Gi")
 	s.settled()
-	r, err := s.writer.Report(t.Context())
-	must(t, err)
-	t.Logf("a client saw: %s", r)
-	if r.Lost > 0 {
-		t.Errorf("%d acknowledged writes are lost", r.Lost)
-	}
+	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonGrowingVolumes)
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
 }
@@ -71,12 +66,7 @@ func TestGrowVolumeByReplacement(t *testing.T) {
 	s.claims("2Gi")
 	s.quotas(96 << 20)
 	s.settled()
-	r, err := s.writer.Report(t.Context())
-	must(t, err)
-	t.Logf("a client saw: %s", r)
-	if r.Lost > 0 {
-		t.Errorf("%d acknowledged writes are lost", r.Lost)
-	}
+	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonGrowingVolumes)
 	s.unsaid(v1beta2.ReasonNoSpace)
 }
