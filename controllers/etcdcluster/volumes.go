@@ -27,7 +27,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	there, known := claim.Status.Capacity[corev1.ResourceStorage]
 	wanted := resource.NewQuantity(clusterspec.VolumeSize(c), resource.BinarySI)
 	requested := resources.VolumeSize(claim, *wanted)
-	return plan.Volume{
+	v := plan.Volume{
 		Name: claim.Name, UID: string(claim.UID),
 		Deleting:      !claim.DeletionTimestamp.IsZero(),
 		Lost:          claim.Status.Phase == corev1.ClaimLost,
@@ -44,6 +44,10 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Drift:         resources.VolumeDrift(c, claim),
 		Legacy:        resources.LegacyVolume(claim),
 	}
+	if size.Cmp(requested) < 0 {
+		v.Capped = size.Value()
+	}
+	return v
 }
 
 // unlistedKept are the claims in status.keptVolumes that are not among those with the cluster's labels. Whoever has taken the

@@ -89,10 +89,11 @@ func alarmsOf(p *restorePass) string {
 	return strings.Join(names, ", ")
 }
 
-// membersFor is what members restored from a snapshot get from the spec: new volumes, however large the old ones have become.
+// membersFor is what members restored from a snapshot get from the spec, and from what Auto Pilot has made of it: new volumes, however large
+// somebody has made the old ones.
 func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
 	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name, Operator: p.operator}
-	c := &v1beta2.EtcdCluster{Spec: spec}
+	c := &v1beta2.EtcdCluster{Spec: spec, Status: p.cluster.Status}
 	if resources.Persistent(c) {
 		m.Volume, m.VolumeField = clusterspec.VolumeSize(c), "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
 	} else if spec.Pod != nil {

@@ -41,6 +41,7 @@ func (s *stage) misfits(t *testing.T) {
 		etcd         *v1beta2.EtcdOptions
 		database     v1beta2.SnapshotDatabase
 		reason, says string
+		tuned        *v1beta2.AutopilotStatus // what Auto Pilot has made of the spec
 	}{
 		"small": {
 			pod: onVolumes("1Gi"), database: v1beta2.SnapshotDatabase{SizeBytes: gibi}, reason: v1beta2.ReasonVolumeTooSmall,
@@ -62,11 +63,19 @@ func (s *stage) misfits(t *testing.T) {
 			database: v1beta2.SnapshotDatabase{SizeBytes: gibi, AuthEnabled: true}, reason: v1beta2.ReasonSnapshotNeedsAuth,
 			says: "etcdctl auth disable",
 		},
-		"large":    {pod: onVolumes("16Gi"), etcd: quota("8Gi"), database: v1beta2.SnapshotDatabase{SizeBytes: 5 * gibi}},
+		"large": {pod: onVolumes("16Gi"), etcd: quota("8Gi"), database: v1beta2.SnapshotDatabase{SizeBytes: 5 * gibi}},
+		"tuned": {
+			pod: onVolumes("4Gi"), etcd: quota("2Gi"), database: v1beta2.SnapshotDatabase{SizeBytes: 5 * gibi}, tuned: &v1beta2.AutopilotStatus{
+				Tuned:  &v1beta2.TunedOptions{QuotaBackendBytes: resource.MustParse("8Gi"), InsteadOf: resource.MustParse("2Gi")},
+				Volume: &v1beta2.TunedVolume{Size: resource.MustParse("17Gi"), InsteadOf: resource.MustParse("4Gi")},
+			},
+		},
 		"no-quota": {etcd: quota("-1"), database: v1beta2.SnapshotDatabase{SizeBytes: 5 * gibi}},
 	} {
 		name = "fit-" + name
 		before := s.runningWith(t, name, v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.4", Pod: c.pod, Etcd: c.etcd})
+		before.Status.Autopilot = c.tuned
+		must(t, s.Status().Update(t.Context(), before))
 		s.from(t, name, name, nil)
 		pod, _ := s.untilPod(t, name)
 		s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.6", Database: &c.database})

@@ -45,7 +45,7 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 		a.MaxQuota = quota.Max.Value()
 	}
 	if given.Volume != nil && given.Volume.Max != nil {
-		a.Enlarge, a.MaxVolume = mode(&given.Volume.AutopilotFeature), given.Volume.Max.Value()
+		a.Enlarge, a.MaxVolume = min(a.Grow, mode(&given.Volume.AutopilotFeature)), given.Volume.Max.Value() // larger volumes are for quotas
 	}
 	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
 	return a

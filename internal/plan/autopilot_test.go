@@ -111,6 +111,16 @@ func TestAutopilotModes(t *testing.T) {
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
+		"volumes go no further than quotas": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
+				Quota:  &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise)},
+				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
+			}},
+			want: Autopilot{
+				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
+			},
+		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
 			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30},

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -214,8 +215,10 @@ type Volume struct {
 	// FromPreviousSpec is true if the pod on the volume is to be made from the previous spec, because an update has not reached
 	// its member yet.
 	FromPreviousSpec bool
-	// Requested is the storage that the claim requests, in bytes.
+	// Requested is the storage that the operator has had the claim request, in bytes.
 	Requested int64
+	// Capped is what it requests in fact if an admission webhook has made that less, in bytes; 0 otherwise.
+	Capped int64 `json:",omitempty"`
 	// Expanding is true until the requested storage is available.
 	Expanding bool
 	// NotExpandable is true once Kubernetes has refused to expand the volume.
@@ -225,6 +228,9 @@ type Volume struct {
 	// Legacy is true for a volume of coreos/etcd-operator.
 	Legacy bool
 }
+
+// room is the storage that there is, as far as the claim tells, in bytes; 0 if it does not.
+func (c Volume) room() int64 { return cmp.Or(c.Capped, c.Requested) }
 
 // Budget is the observed PodDisruptionBudget.
 type Budget struct {

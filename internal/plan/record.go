@@ -111,7 +111,7 @@ func (r Record) note(a Action, o Observed) Record {
 		r.Quarantined = Quarantined{}
 	}
 	if o.Cluster.Invalid == nil {
-		r.Tuned = r.Tuned.of(o.Cluster)
+		r.Tuned = r.Tuned.of(o)
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
@@ -224,9 +224,10 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 }
 
 // adopt records the volumes' cluster ID and lowest version. Whether data last written by 3.6 began on 3.5 is unknown, so
-// SnapshotDue is set for it. A quota that Auto Pilot had raised is what the members tell, for to go back to the spec's might fill it.
+// SnapshotDue is set for it. What Auto Pilot had raised is what the members and their volumes tell: to go back to the spec's quota might fill
+// it, and volumes cannot shrink.
 func (r Record) adopt(act Adopt, o Observed) Record {
-	r.ID, r.Transport, r.Tuned = act.ClusterID, o.adoptedTransport(), o.adoptedQuota(act.ClusterID)
+	r.ID, r.Transport, r.Tuned = act.ClusterID, o.adoptedTransport(), o.adoptedVolume(o.adoptedQuota(act.ClusterID))
 	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"

@@ -16,15 +16,24 @@ type Tuned struct {
 	Volume, VolumeInsteadOf int64 `json:",omitempty"`
 }
 
-// of is what still counts of it in a cluster with that spec.
-func (t Tuned) of(c Cluster) Tuned {
-	if t.InsteadOf != c.SpecQuota {
+// of is what still counts of it. While the spec asks for no volumes, the size of those that there were is kept: some members may still be on
+// them, and the spec may be turned back.
+func (t Tuned) of(o Observed) Tuned {
+	if t.InsteadOf != o.Cluster.SpecQuota {
 		t.Quota, t.InsteadOf = 0, 0
 	}
-	if t.VolumeInsteadOf != c.SpecVolumeSize {
+	if size := o.Cluster.SpecVolumeSize; size != 0 && size != t.VolumeInsteadOf || t.volumeCalledOff(o) {
 		t.Volume, t.VolumeInsteadOf = 0, 0
 	}
 	return t
+}
+
+// volumeCalledOff reports whether the members may not have volumes of that size any more, and none has: perhaps there is no storage for them.
+func (t Tuned) volumeCalledOff(o Observed) bool {
+	if a := o.Cluster.Autopilot; o.Cluster.Paused || a.Enlarge == ModeOn && t.Volume <= a.MaxVolume {
+		return false
+	}
+	return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.Owned && c.MemberID != 0 && c.Requested > t.VolumeInsteadOf })
 }
 
 const (
@@ -139,6 +148,21 @@ func (o Observed) adoptedQuota(cluster uint64) Tuned {
 	return Tuned{Quota: told, InsteadOf: o.Cluster.SpecQuota}
 }
 
+// adoptedVolume adds the size of volumes to what is adopted of a cluster whose status was lost, if Auto Pilot may have raised it: that of the
+// largest volume of a member. No more is believed than it may be raised to.
+func (o Observed) adoptedVolume(t Tuned) Tuned {
+	largest, asked := int64(0), o.Cluster.SpecVolumeSize
+	for _, c := range o.Volumes {
+		if c.Owned && c.MemberID != 0 && !c.Deleting {
+			largest = max(largest, c.Requested)
+		}
+	}
+	if a := o.Cluster.Autopilot; a.Enlarge != ModeOff && asked > 0 && largest > asked && largest <= a.MaxVolume {
+		t.Volume, t.VolumeInsteadOf = largest, asked
+	}
+	return t
+}
+
 // roundUp is the next multiple of a step.
 func roundUp(n, step int64) int64 { return (n + step - 1) / step * step }
 
@@ -166,7 +190,7 @@ func (v *view) againstGrowing(next int64) string {
 		switch {
 		case p.Persistent && c.Expanding: // the room that was asked for is not there yet, and may never be
 			return "the volume of " + m.Name + " is being expanded"
-		case p.Persistent && c.Requested > 0 && c.Requested < need:
+		case p.Persistent && c.Requested > 0 && c.room() < need:
 			return fmt.Sprintf("with %s the members' volumes would have to have %s or more: "+
 				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage, or spec.autopilot.volume.max, up to which that is done by itself",
 				mebibytes(next), mebibytes(need))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // cramped is a cluster whose quota of 2Gi is to be raised, on volumes of 6Gi: a quota of 3Gi needs 7Gi.
@@ -52,6 +53,9 @@ func TestLargerVolumes(t *testing.T) {
 		"one is being expanded": {
 			cramped(func(o *Observed) { o.Volumes[0].Expanding = true }), Tuned{}, FeatureQuota, v1beta2.ReasonQuotaHeld, "c-0 is being expanded",
 		},
+		"a webhook has made the claims smaller": {
+			cramped(decided, claims(7*gibi), func(o *Observed) { o.Volumes[1].Capped = 5 * gibi }), Tuned{}, FeatureQuota, v1beta2.ReasonQuotaHeld, "7168Mi or more",
+		},
 		"the claims have it": {
 			cramped(decided, claims(7*gibi)), Tuned{Quota: 3 * gibi, InsteadOf: 2 * gibi, Volume: 7 * gibi, VolumeInsteadOf: 6 * gibi}, "", "", "",
 		},
@@ -90,5 +94,63 @@ func TestLargerVolumesAreRecorded(t *testing.T) {
 	o.Cluster.SpecVolumeSize, o.Cluster.SpecQuota = 6*gibi, 4*gibi
 	if got := o.Cluster.Apply(nil, o).Tuned; got != (Tuned{Volume: 7 * gibi, VolumeInsteadOf: 6 * gibi}) {
 		t.Errorf("with another quota in the spec it becomes %+v", got)
+	}
+}
+
+// TestLargerVolumesAreCalledOff: a size that no member's volume has yet is given up once it may not be had any more, and one that a volume has
+// is not, because volumes cannot shrink.
+func TestLargerVolumesAreCalledOff(t *testing.T) {
+	larger := Tuned{Volume: 7 * gibi, VolumeInsteadOf: 6 * gibi}
+	tuned := func(o *Observed) { o.Cluster.Tuned, o.Cluster.VolumeSize = larger, 7*gibi }
+	given := func(o *Observed) { o.Volumes[1].Requested = 7 * gibi }
+	mode := func(m Mode) func(*Observed) { return func(o *Observed) { o.Cluster.Autopilot.Enlarge = m } }
+	for title, c := range map[string]struct {
+		o    Observed
+		kept bool
+	}{
+		"nothing changes":           {cramped(tuned), true},
+		"the mode is Off":           {cramped(tuned, mode(ModeOff)), false},
+		"the mode is Advise":        {cramped(tuned, mode(ModeAdvise)), false},
+		"the maximum is lower":      {cramped(tuned, func(o *Observed) { o.Cluster.Autopilot.MaxVolume = 6 * gibi }), false},
+		"Off, and one has it":       {cramped(tuned, given, mode(ModeOff)), true},
+		"Off, and a new one has it": {cramped(tuned, given, mode(ModeOff), func(o *Observed) { o.Volumes[1].MemberID = 0 }), false},
+		"Off, and a foreign has it": {cramped(tuned, given, mode(ModeOff), func(o *Observed) { o.Volumes[1].Owned = false }), false},
+		"paused":                    {cramped(tuned, mode(ModeOff), func(o *Observed) { o.Cluster.Paused = true }), true},
+		"the spec is wrong":         {cramped(tuned, mode(ModeOff), func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }), true},
+		"no volumes in the spec": {
+			cramped(tuned, func(o *Observed) { o.Cluster.SpecVolumeSize, o.Cluster.VolumeSize, o.Cluster.Persistent = 0, 0, false }), true,
+		},
+	} {
+		want := Tuned{}
+		if c.kept {
+			want = larger
+		}
+		if got := c.o.Cluster.Apply(nil, c.o).Tuned; got != want {
+			t.Errorf("%s: %+v, want %+v", title, got, want)
+		}
+	}
+}
+
+// TestLargerVolumesAreAdopted: where the status was lost, the members' claims say what their size was raised to.
+func TestLargerVolumesAreAdopted(t *testing.T) {
+	given := func(o *Observed) { o.Volumes[1].Requested = 7 * gibi }
+	want := Tuned{Volume: 7 * gibi, VolumeInsteadOf: 6 * gibi}
+	for title, c := range map[string]struct {
+		o    Observed
+		want Tuned
+	}{
+		"nothing was raised":               {cramped(), Tuned{}},
+		"one was raised":                   {cramped(given), want},
+		"more than the maximum":            {cramped(given, func(o *Observed) { o.Cluster.Autopilot.MaxVolume = 6 * gibi }), Tuned{}},
+		"the mode is Off":                  {cramped(given, func(o *Observed) { o.Cluster.Autopilot.Enlarge = ModeOff }), Tuned{}},
+		"the spec has more":                {cramped(given, func(o *Observed) { o.Cluster.SpecVolumeSize = 9 * gibi }), Tuned{}},
+		"the spec has no volumes":          {cramped(given, func(o *Observed) { o.Cluster.SpecVolumeSize = 0 }), Tuned{}},
+		"it is no member's":                {cramped(given, func(o *Observed) { o.Volumes[1].MemberID = 0 }), Tuned{}},
+		"it is not provably the cluster's": {cramped(given, func(o *Observed) { o.Volumes[1].Owned = false }), Tuned{}},
+		"it is about to go":                {cramped(given, func(o *Observed) { o.Volumes[1].Deleting = true }), Tuned{}},
+	} {
+		if got := (Record{}).adopt(Adopt{ClusterID: c.o.Cluster.ID}, c.o).Tuned; got != c.want {
+			t.Errorf("%s: %+v, want %+v", title, got, c.want)
+		}
 	}
 }

@@ -39,7 +39,7 @@ func (v *view) againstDefragmenting(m Member) string {
 // withoutRoom is why a copy of what is in use may not fit beside the database; empty if it does, or if nothing is known of its disk and the
 // others can do without the member. A tenth is left to the file system, and to what else counts.
 func (v *view) withoutRoom(m Member) string {
-	p, room := v.pods[m.Name], v.volumes[m.Name].Requested
+	p, room := v.pods[m.Name], v.volumes[m.Name].room()
 	if !p.Persistent {
 		room = p.StorageLimit
 	}

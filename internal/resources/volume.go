@@ -133,7 +133,7 @@ func TunedVolume(c *v1beta2.EtcdCluster) *resource.Quantity {
 	if a == nil || a.Volume == nil || spec == nil {
 		return nil
 	}
-	if asked := spec.Resources.Requests[corev1.ResourceStorage]; asked.Cmp(a.Volume.InsteadOf) != 0 {
+	if asked := spec.Resources.Requests[corev1.ResourceStorage]; asked.Value() != a.Volume.InsteadOf.Value() { // 2.2Gi is no whole number of bytes
 		return nil
 	}
 	return &a.Volume.Size

@@ -69,6 +69,7 @@ func TestTunedVolume(t *testing.T) {
 		"of the spec's":  {tuned("6Gi", "6Gi"), "7Gi"},
 		"written so":     {tuned("6144Mi", "6Gi"), "7Gi"},
 		"of another one": {tuned("9Gi", "6Gi"), "9Gi"},
+		"no whole bytes": {tuned("2.2Gi", "2362232013"), "7Gi"},
 	} {
 		claim := Volume(c.cluster, "c-0", 1)
 		if got := claim.Spec.Resources.Requests[corev1.ResourceStorage]; got.String() != c.want {
