@@ -53,6 +53,19 @@ const (
 	//
 	// Set spec.paused to false to resume reconciliation.
 	ReasonPaused = "Paused"
+	// ReasonHibernating means that spec.hibernate is true, and that all members are being stopped. Their volumes stay.
+	//
+	// Nothing.
+	ReasonHibernating = "Hibernating"
+	// ReasonHibernated means that all members are stopped, because spec.hibernate is true: nobody is served, no backups are taken, and
+	// nothing but that is wrong.
+	//
+	// Set spec.hibernate to false to start them again.
+	ReasonHibernated = "Hibernated"
+	// ReasonWaking means that the members of a cluster that was hibernated start again.
+	//
+	// Nothing. If no quorum answers within minutes, look at the pods that the message names.
+	ReasonWaking = "Waking"
 	// ReasonActionFailed means that a step failed, usually a request to the API server, and is retried.
 	//
 	// Wait a minute. If it persists, do what the message says.

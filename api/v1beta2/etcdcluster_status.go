@@ -20,6 +20,8 @@ const (
 	ClusterPhaseFailed ClusterPhase = "Failed"
 	// ClusterPhaseUnavailable is a cluster without quorum, or one whose members refuse what clients ask for, that may recover.
 	ClusterPhaseUnavailable ClusterPhase = "Unavailable"
+	// ClusterPhaseHibernated is a cluster whose members are stopped, because spec.hibernate asks for that.
+	ClusterPhaseHibernated ClusterPhase = "Hibernated"
 )
 
 // EtcdClusterStatus is the observed state of an etcd cluster.
@@ -118,6 +120,11 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
+	// hibernation is Hibernated once all members are stopped, or are being stopped, as spec.hibernate asks for, and Waking from when they
+	// are to start again until a quorum of them answers.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Hibernation",xDescriptors={"urn:alm:descriptor:text"}
+	Hibernation string `json:"hibernation,omitempty"`
 	// restores are the EtcdRestores whose snapshots have replaced the data, the newest first.
 	// +listType=map
 	// +listMapKey=uid

@@ -11,6 +11,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.TLS) || !has(self.TLS.static)",message="give tls or TLS, not both: TLS is what coreos/etcd-operator called it"
 // +kubebuilder:validation:XValidation:rule="!has(self.auth) || !self.auth.enabled || has(self.tls) && (has(self.tls.managed) || has(self.tls.static) && has(self.tls.static.operatorSecret) && has(self.tls.static.member) && has(self.tls.static.member.serverSecret)) || has(self.TLS) && (has(self.TLS.managed) || has(self.TLS.static) && has(self.TLS.static.operatorSecret) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret))",message="auth.enabled needs TLS for clients, because users are known by their certificates: set tls.managed, or tls.static with member.serverSecret and operatorSecret"
 // +kubebuilder:validation:XValidation:rule="!has(self.auth) || !self.auth.enabled || !(has(self.tls) && has(self.tls.plaintextClients) && self.tls.plaintextClients == 'Allowed') && !(has(self.TLS) && has(self.TLS.plaintextClients) && self.TLS.plaintextClients == 'Allowed')",message="auth.enabled needs clients that have certificates to be known by: remove tls.plaintextClients"
+// +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate needs volumes: data on emptyDirs ends with the pods; set pod.persistentVolumeClaimSpec"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Use an odd number: an even one tolerates no more failures than the odd one
@@ -40,6 +41,12 @@ type EtcdClusterSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"},order=8
 	Paused bool `json:"paused,omitempty"`
+
+	// hibernate stops all members once they are healthy and nothing else is under way, and keeps their volumes: nobody is served, and
+	// nothing is lost. Set it to false, and they start again with their data. It needs volumes (pod.persistentVolumeClaimSpec).
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Hibernate",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Hibernate bool `json:"hibernate,omitempty"`
 
 	// pod configures the members' pods.
 	// +optional

@@ -26,7 +26,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		"defrag example":                 "say which member: its name, or --all",
 		"diagnose example -o json":       "-o is the file to write",
 		"diagnose example -o yaml":       "-o is the file to write",
-		"plan example --set foo=1":       "--set foo=1: of the spec, the operator logs size, version and paused",
+		"plan example --set foo=1":       "--set foo=1: of the spec, the operator logs size, version, paused and hibernate",
 		"plan example --rules -o json":   "--rules is for people",
 		"plan replay":                    "plan replay takes a file with a log",
 		"plan replay /none":              "open /none: no such file",

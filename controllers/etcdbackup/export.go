@@ -11,10 +11,10 @@ import (
 )
 
 // exported is what the metrics show of an EtcdBackup: its status, so that they are the same after a restart of the operator.
-func exported(b *v1beta2.EtcdBackup, now time.Time) metrics.Backup {
+func exported(b *v1beta2.EtcdBackup, interval time.Duration) metrics.Backup {
 	last := attempted(b)
 	seen := metrics.Backup{
-		Created: b.CreationTimestamp.Time, Interval: backup.IntervalOf(b, now),
+		Created: b.CreationTimestamp.Time, Interval: interval,
 		Attempted: last != nil, Succeeded: last != nil && last.Status == metav1.ConditionTrue, Snapshots: b.Status.SnapshotCount,
 	}
 	if t := b.Status.LastSuccessDate; t != nil {
@@ -30,6 +30,14 @@ func exported(b *v1beta2.EtcdBackup, now time.Time) metrics.Backup {
 		}
 	}
 	return seen
+}
+
+// interval is the time between two backups that are to be taken, 0 if none are: while the cluster hibernates there is nothing to ask.
+func (p *backupPass) interval() time.Duration {
+	if why := p.observed.Problem; why != nil && why.Reason == v1beta2.ReasonHibernated {
+		return 0
+	}
+	return backup.IntervalOf(p.object, p.observed.Now)
 }
 
 // answered is the reason of what was decided, for the metrics.

@@ -27,7 +27,7 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
-	defer func() { metrics.SetBackup(p.object.Namespace, p.object.Name, exported(p.object, p.observed.Now)) }()
+	defer func() { metrics.SetBackup(p.object.Namespace, p.object.Name, exported(p.object, p.interval())) }()
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeBackupStatus(ctx, p, err) },
 		Left:         r.fence(p).Bounds(p),
@@ -67,7 +67,7 @@ func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err e
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
 		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p),
-		Interval: backup.IntervalOf(b, p.observed.Now), Err: err,
+		Interval: p.interval(), Err: err,
 	})
 	if equality.Semantic.DeepEqual(p.before, &b.Status) {
 		return nil

@@ -53,6 +53,11 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("spec.etcdCluster: the members of EtcdCluster %s were created by coreos/etcd-operator: "+
 				"set spec.etcdEndpoints to their client URLs instead", c.Name),
 		}, nil
+	case c.Status.Hibernation == string(plan.Hibernated):
+		return source{}, &failure.Problem{
+			Reason:  v1beta2.ReasonHibernated,
+			Message: fmt.Sprintf("all members of EtcdCluster %s are stopped (spec.hibernate): the next backup is taken once they run again", c.Name),
+		}, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return source{}, &failure.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,

@@ -37,7 +37,7 @@ func (p *pass) exported() metrics.Cluster {
 			seen.Unready++
 		}
 	}
-	seen.Up, seen.Margin = c.Status.ClusterID != "", -1
+	seen.Up, seen.Margin = c.Status.ClusterID != "" && c.Status.Hibernation != string(plan.Hibernated), -1
 	if o.Etcd.Contact == plan.ContactQuorum { // it has answered, whoever is ready
 		seen.Margin = max(seen.Ready-plan.Quorum(seen.Ready+seen.Unready), 0)
 	}

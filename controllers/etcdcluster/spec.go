@@ -56,7 +56,7 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 	return plan.Cluster{
 		Record:    status.RecordOf(&c.Status),
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c), SpecTransport: resources.SpecTransport(&c.Spec),
-		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
+		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(), Hibernate: c.Spec.Hibernate,
 		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		Pinned:    r.Pinned,

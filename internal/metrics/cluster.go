@@ -24,7 +24,8 @@ type Cluster struct {
 	Size, Updated int
 	// Ready and Unready are voters, Learners all learners.
 	Ready, Unready, Learners int
-	// Margin is how many more voters may fail, -1 without a quorum. It counts only if Up: once the cluster has been up.
+	// Margin is how many more voters may fail, -1 without a quorum. It counts only if Up: once the cluster has been up, and while it
+	// does not hibernate.
 	Margin int
 	Up     bool
 	// Conditions are in the order of ConditionTypes.
@@ -101,7 +102,7 @@ var allClusters = &clusters{
 	updated: clusterColumn("updated_members", "Members whose pods match the spec."),
 	members: clusterColumn("members", "Members of etcd: ready and unready voters, and learners.", "state"),
 	margin: clusterColumn("quorum_margin",
-		"Voters that may fail before the quorum is lost: 0 if none may, -1 if it is lost; no series before the cluster is up, or while a restore replaces it."),
+		"Voters that may fail before the quorum is lost: 0 if none may, -1 if it is lost; no series before the cluster is up, while a restore replaces it, or while it hibernates."),
 	condition: clusterColumn("condition",
 		"1 if the condition is true, 0 if not: Ready, Available, Progressing, Degraded, and with TLS CertificatesValid.", "type"),
 	reasonSince: clusterColumn("reason_since_timestamp_seconds",

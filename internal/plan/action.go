@@ -225,6 +225,13 @@ type Defragment struct {
 // volume is kept when it has gone.
 type Quarantine struct{ Quarantined }
 
+// CommitHibernation writes to status that all members are to be stopped, or to start again.
+type CommitHibernation struct {
+	Hibernation Hibernation
+	// Members are those that are to be stopped.
+	Members []string
+}
+
 // CommitTuning writes to status which options etcd is to have instead of the spec's. An update of the members carries it out.
 type CommitTuning struct {
 	Tuned

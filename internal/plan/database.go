@@ -77,11 +77,14 @@ func (c Cluster) quota(a Answer) int64 {
 }
 
 // DatabasesDue reports whether the members' Databases have to be looked at, because one of them has no space, or could do with a
-// defragmentation that may be done now, or is only advised.
+// defragmentation that may be done now, or is only advised; or because all members are to be stopped.
 func DatabasesDue(o Observed) bool {
 	c := o.Cluster
 	if o.Etcd.Contact != ContactQuorum || c.Paused || c.Deleting {
 		return false
+	}
+	if c.Hibernate { // nobody is to be interrupted who takes a snapshot
+		return true
 	}
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {
 		now := c.Autopilot.Defragment == ModeAdvise || c.Autopilot.Window.Open || !c.Autopilot.Window.Set

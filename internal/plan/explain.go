@@ -16,7 +16,7 @@ var Lists string
 type Explanation struct {
 	// Assessment is what the rules decide by.
 	Assessment Assessment
-	// State is the cluster's: unstarted, bootstrapping, restoring or running.
+	// State is the cluster's: unstarted, bootstrapping, restoring, running or hibernating.
 	State string
 	// Groups are the groups of that state, in the order in which they are evaluated.
 	Groups []RuleGroup

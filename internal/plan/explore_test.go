@@ -46,6 +46,7 @@ type scenario struct {
 	deaf     bool         // the operator reaches no member with TLS
 	pilot    bool         // Auto Pilot sees to databases
 	grows    bool         // Auto Pilot may raise the quota
+	sleeps   bool         // all members are stopped for a time; with volumes only
 	lockstep bool
 	faults   int
 	full     int
@@ -118,6 +119,7 @@ var scenarios = map[string]scenario{
 	"a claim of others in a first start":     {sizes: []int{3}, kinds: world.ClaimFaults, lockstep: true, faults: 1, full: 2},
 	"another template in a first start":      {sizes: []int{3}, edits: []edit{template(1)}, lockstep: true, full: 1},
 	"restore called off in a first start":    {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, lockstep: true, full: 1},
+	"hibernates from the start":              {sizes: []int{1}, first: hibernated, edits: []edit{awake}, sleeps: true, lockstep: true, faults: 1, full: 2},
 	"after coreos/etcd-operator": {
 		sizes: []int{1}, first: legacy, ran: true, edits: []edit{legacyEnds, snapshot(1)}, lockstep: true, faults: 1, full: 2,
 	},
@@ -201,7 +203,7 @@ func TestExplore(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for title, s := range allScenarios() {
 			for _, persistent := range []bool{false, true} {
-				if (s.retained || s.local) && !persistent {
+				if (s.retained || s.local || s.sleeps) && !persistent {
 					continue
 				}
 				explorations++

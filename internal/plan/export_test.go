@@ -6,7 +6,7 @@ import (
 )
 
 // states are all that a cluster can be in.
-var states = []state{unstarted, bootstrapping, restoring, running}
+var states = []state{unstarted, bootstrapping, restoring, running, hibernating}
 
 // rules and guards are named after their functions: the rules by their places in the groups, as group/rule, for some stand in two.
 var (

@@ -44,12 +44,16 @@ var (
 	restoring     = state{"restoring", []group{always, restoration}, startupGuards}
 	// running lasts from then on.
 	running = state{"running", []group{always, repair, membership, leadership, scaleUp, updates, housekeeping}, runningGuards}
+	// hibernating lasts from the decision to stop all members, which spec.hibernate asks for, until they are to start again.
+	hibernating = state{"hibernating", []group{always, hibernation}, hibernationGuards}
 )
 
 // state returns the state that the cluster is in.
 func (v *view) state() state {
 	b := v.Cluster.Bootstrap
 	switch {
+	case v.Cluster.ID != 0 && v.Cluster.Hibernation == Hibernated:
+		return hibernating
 	case v.Cluster.ID != 0:
 		return running
 	case b == nil:
@@ -187,16 +191,30 @@ var updates = group{"updates", []rule{
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.
 var housekeeping = group{"housekeeping", []rule{
 	allowEviction,           // lower minAvailable again: one voter may be evicted
+	hibernate,               // all members are to be stopped, and nothing else is left to do
 	waitForCompletion,       // report what is still in progress
 	reportAlarm,             // etcd has raised an alarm that the user has to resolve
 	deleteReplacedByRestore, // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
 	reportRejectedSpec,      // report which part of the spec cannot be carried out
 }, lenient}
 
+// hibernation stops all members, and has them start again. It is the only place where the quorum is given up.
+var hibernation = group{"hibernation", []rule{
+	wake,           // the members are to run again: leave this state
+	stopMembers,    // delete the members' pods; their volumes stay
+	stayHibernated, // report that all members are stopped
+}, strict}
+
 // startupGuards apply before the cluster ID is recorded: there are no voters to protect yet. During a restore the previous
 // members do not count as voters either.
 var startupGuards = []guard{
 	protectKeptVolumes,    // DeleteVolume: Blocked if a restore has replaced or is to replace its data, or has started etcd on it
+	protectForeignVolumes, // DeleteVolume: Blocked if the claim is not provably this cluster's
+}
+
+// hibernationGuards protect data. No voter is: all of them are to be stopped.
+var hibernationGuards = []guard{
+	protectKeptVolumes,    // DeleteVolume: Blocked if a restore has replaced its data
 	protectForeignVolumes, // DeleteVolume: Blocked if the claim is not provably this cluster's
 }
 

@@ -59,6 +59,8 @@ type Cluster struct {
 	Paused bool
 	// Deleting is true once the object has a deletion timestamp.
 	Deleting bool
+	// Hibernate is true if all members are to be stopped.
+	Hibernate bool `json:",omitempty"`
 	// Persistent is true if members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
 	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified. SpecVolumeSize is that by the spec, whatever Auto Pilot

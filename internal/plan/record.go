@@ -44,6 +44,8 @@ type Record struct {
 	Quarantined Quarantined `json:",omitzero"`
 	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
 	Tuned Tuned `json:",omitzero"`
+	// Hibernation is how far the cluster is with spec.hibernate.
+	Hibernation Hibernation `json:",omitempty"`
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
 	AcceptedSpec, PreviousSpec string
@@ -90,6 +92,8 @@ func (r Record) Apply(a Action, o Observed) Record {
 		r.Quarantined = act.Quarantined
 	case CommitTuning:
 		r.Tuned = act.Tuned
+	case CommitHibernation:
+		r.Hibernation = act.Hibernation
 	case CancelDowngrade:
 		r.SnapshotDue = r.SnapshotDue && !act.Snapshot
 	default:
@@ -107,6 +111,7 @@ func (r Record) note(a Action, o Observed) Record {
 	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
 	r.NextVoters = r.nextVoters(a, o)
 	r.KeptUIDs = r.keeping(o)
+	r.Hibernation = r.Hibernation.next(o)
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
 	}
@@ -191,13 +196,13 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 }
 
 // putAside returns the record to keep as Previous. Its voters may be one change behind. Whose data is wrong is part of it: a restore that is
-// called off does not make it right.
+// called off does not make it right. Its members start again if one is, whether or not they were stopped.
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
-	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned = Incarnations{}, nil, "", Tuned{}
+	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
 	return &r
 }
 

@@ -211,6 +211,9 @@ func quorumLost(v *view) Action {
 	if v.Cluster.Resuming != "" {
 		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the previous members start again; "
 	}
+	if v.Cluster.Hibernation == Waking {
+		reason, before = v1beta2.ReasonWaking, waking+"; "
+	}
 	var silent, lost []string
 	for _, name := range known {
 		if _, ok := v.answers[name]; ok {

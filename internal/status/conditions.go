@@ -78,6 +78,11 @@ func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
 	})
 }
 
+// asleep is what is said of a cluster whose members are stopped on purpose.
+const asleep = "spec.hibernate is true: all members are stopped, or about to be"
+
+func hibernates(s *v1beta2.EtcdClusterStatus) bool { return s.Hibernation == string(plan.Hibernated) }
+
 func hasClusterID(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
 // replaced reports whether the cluster has been up, and is being restarted from a snapshot.
@@ -90,6 +95,8 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 	switch {
 	case alarm != nil: // its servers answer, and refuse what clients want: a Kubernetes on this etcd is down
 		return verdict{false, alarm.Reason, alarm.Message}
+	case hibernates(s):
+		return verdict{false, v1beta2.ReasonHibernated, asleep}
 	case hasClusterID(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
 		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case hasClusterID(s) && in.Cluster.Spec.Paused:
@@ -142,6 +149,9 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	}
 	if !hasClusterID(s) {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
+	}
+	if hibernates(s) {
+		return verdict{false, v1beta2.ReasonHibernated, asleep}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
@@ -226,7 +236,7 @@ func words(in Input) (reason, message string) {
 
 func setQuorumLost(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	switch {
-	case !hasClusterID(s) || o.Etcd.Contact == plan.ContactQuorum:
+	case !hasClusterID(s) || hibernates(s) || o.Etcd.Contact == plan.ContactQuorum:
 		s.QuorumLostSince = nil
 	case s.QuorumLostSince == nil:
 		since := now(o)
@@ -242,6 +252,8 @@ func phase(s *v1beta2.EtcdClusterStatus, in Input) v1beta2.ClusterPhase {
 		return v1beta2.ClusterPhaseRunning
 	case blocked:
 		return v1beta2.ClusterPhaseFailed
+	case hibernates(s):
+		return v1beta2.ClusterPhaseHibernated
 	case hasClusterID(s):
 		return v1beta2.ClusterPhaseUnavailable
 	case replaced(s):

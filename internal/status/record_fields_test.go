@@ -82,6 +82,8 @@ func something(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(plan.Quarantined{Member: 7, Name: "text", VolumeUID: "uid"}))
 	case plan.Tuned:
 		v.Set(reflect.ValueOf(plan.Tuned{Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4}))
+	case plan.Hibernation:
+		v.Set(reflect.ValueOf(plan.Waking))
 	case []string:
 		v.Set(reflect.ValueOf([]string{"text"}))
 	case *plan.Record:

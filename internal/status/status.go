@@ -174,6 +174,9 @@ func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1bet
 	m.Node = pod.Node
 	m.Ready = m.Role == v1beta2.MemberRoleVoter && slices.Contains(in.Assessment.Healthy, name)
 	m.Message = memberMessage(pod, running, answers, m.Ready, hangs)
+	if !running && o.Cluster.Hibernation == plan.Hibernated {
+		m.Message = "stopped: the cluster hibernates"
+	}
 	if m.Message == "" && !m.Ready && answer.Leader == 0 {
 		m.Message = "etcd has no leader"
 	}

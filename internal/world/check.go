@@ -38,7 +38,7 @@ func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
 // checkEffect is S1: what the operator does never makes the voters lose their quorum.
 func (w *World) checkEffect(a plan.Action, before, after bool) {
 	commit, _ := a.(plan.CommitBootstrap)
-	if before && !after && commit.Bootstrap.Restore == "" && !w.pauses(a) {
+	if before && !after && commit.Bootstrap.Restore == "" && !w.pauses(a) && !w.stops(a) {
 		w.violate("S1: %T took the quorum away", a)
 	}
 	w.checkHarm()
@@ -133,6 +133,7 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 		w.checkRemoval(remove, o)
 	}
 	w.checkFed(a, o)
+	w.checkHibernation(a)
 	if act, ok := a.(plan.Quarantine); ok {
 		w.checkQuarantine(act, o)
 	}
@@ -269,6 +270,9 @@ func (w *World) checkEviction(before, after bool) {
 
 // reached reports whether the spec is fully carried out, with nothing left over.
 func (w *World) reached() bool {
+	if w.Hibernate {
+		return w.asleep()
+	}
 	g := w.Etcd.Group(w.Status.ID)
 	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods)-w.stranded() != w.Size {
 		return false
@@ -283,5 +287,5 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Status.Quarantined.Member == 0 && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
+	return w.Status.Quarantined.Member == 0 && w.Status.Hibernation == plan.Awake && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
 }

@@ -76,58 +76,10 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Hibernate))
 }
 
 type encoder struct{ buf []byte }
-
-// What is rarely there has a mark of its own, and is left out where it is not: so the keys of worlds without it stay what
-// they were before there was such a thing.
-const (
-	markLogs = 0xe0 + iota
-	markFormerLogs
-	markUnnoted
-	markMoved
-	markLabels
-	markResources
-	markFixed
-	markStorage
-	markSpec
-	markPod
-	markVolume
-	markNeighbours
-	markGone
-	markAlarm
-	markUnsaved
-	markSaved
-	markForgotten
-	markFormerSkipped
-	markReplaced
-	markRefuses
-	markTried
-	markPartly
-	markTriedOn
-	markTransport
-	markURL
-	markFull
-	markDatabase
-	markRoom
-	markApart
-	markConfirmed
-	markRecovery
-	markSurvivor
-)
-
-// More of them, before the first: a mark is one byte, and there is none after the last.
-const (
-	markDiffering = 0xdb + iota
-	markEvidence
-	markQuarantined
-	markTuned
-	markKeys
-	markFormerWrong
-	markTunedVolume
-)
 
 // bits makes a number of flags.
 func bits(flags ...bool) int {
@@ -212,6 +164,7 @@ func (e *encoder) kube(k *Kube) {
 	e.quarantined(markQuarantined, k.Status.Quarantined)
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
+	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])

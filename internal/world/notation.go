@@ -91,6 +91,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.CommitTuning:
 		return note("commit-tuning", int(act.Quota), int(act.InsteadOf), int(act.Volume), int(act.VolumeInsteadOf))
+	case plan.CommitHibernation:
+		return note("commit-hibernation", string(act.Hibernation))
 	case plan.Quarantine:
 		return note("quarantine", act.Name, act.Member, act.VolumeUID)
 	case plan.Disarm:

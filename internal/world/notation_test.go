@@ -26,7 +26,7 @@ var actions = []plan.Action{
 	plan.Adopt{},
 	plan.CommitVoters{},
 	plan.CommitTransport{},
-	plan.CommitTuning{},
+	plan.CommitTuning{}, plan.CommitHibernation{},
 	plan.UpdatePeerURL{},
 	plan.CreateVolumes{},
 	plan.CreatePods{},
@@ -61,7 +61,7 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"CommitTuning.From", "CommitTuning.FromVolume", "CommitTuning.Member",
+	"CommitHibernation.Members", "CommitTuning.From", "CommitTuning.FromVolume", "CommitTuning.Member",
 	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",
 	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }

@@ -75,7 +75,7 @@ func switches(c *plan.Cluster) bool {
 // seedSpec is what the user asks for. Texts of specs are only compared: here they are numbers.
 func (w *World) seedSpec(c *plan.Cluster) {
 	w.Spec = Spec{
-		Size: c.Size, Persistent: c.Persistent, Version: c.Version, Paused: c.Paused, Storage: int(cmp.Or(c.SpecVolumeSize, c.VolumeSize)), Transport: c.SpecTransport,
+		Size: c.Size, Persistent: c.Persistent, Version: c.Version, Paused: c.Paused, Hibernate: c.Hibernate, Storage: int(cmp.Or(c.SpecVolumeSize, c.VolumeSize)), Transport: c.SpecTransport,
 		Template: presentTemplate, Class: 1, Resources: 1,
 	}
 }

@@ -37,6 +37,8 @@ type Spec struct {
 	// Paused and Deleted are true while nothing is to be done. Invalid is true of a spec that cannot be carried out: all of it
 	// but the size stays as it was accepted last.
 	Paused, Deleted, Invalid bool
+	// Hibernate is true while all members are to be stopped.
+	Hibernate bool
 	// FromSnapshot is true for a cluster that is to start from a snapshot, by an EtcdRestore that the operator creates.
 	FromSnapshot bool
 	// Legacy is true while members of coreos/etcd-operator are there.

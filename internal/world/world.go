@@ -217,7 +217,7 @@ func (k *Kube) cluster() plan.Cluster {
 	c := plan.Cluster{
 		Record: s.Record, Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
 		Version: k.Version, Spec: specText(k.template(), k.Labels),
-		Paused: k.Paused, Deleting: k.Deleted, VolumeSize: int64(k.storage()), SpecVolumeSize: int64(k.Storage),
+		Paused: k.Paused, Deleting: k.Deleted, Hibernate: k.Hibernate, VolumeSize: int64(k.storage()), SpecVolumeSize: int64(k.Storage),
 	}
 	if k.Invalid {
 		c.Invalid = &failure.Problem{Reason: invalidReason}

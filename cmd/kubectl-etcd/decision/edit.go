@@ -65,8 +65,14 @@ func set(c *plan.Cluster, name, value string) error {
 			return errors.New("it is true or false")
 		}
 		c.Paused = paused
+	case "hibernate":
+		hibernate, err := strconv.ParseBool(value)
+		if err != nil {
+			return errors.New("it is true or false")
+		}
+		c.Hibernate = hibernate
 	default:
-		return errors.New("of the spec, the operator logs size, version and paused: a decision can be made again for these")
+		return errors.New("of the spec, the operator logs size, version, paused and hibernate: a decision can be made again for these")
 	}
 	return nil
 }

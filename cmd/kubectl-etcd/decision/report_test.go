@@ -34,7 +34,7 @@ func TestEdits(t *testing.T) {
 		"too many":           {set: []string{"size=10"}, fail: "from 1 to 9"},
 		"no such version":    {set: []string{"version=3.5.2"}, fail: "the operator would refuse it"},
 		"neither yes nor no": {set: []string{"paused=maybe"}, fail: "true or false"},
-		"what is not logged": {set: []string{"tls.managed={}"}, fail: "logs size, version and paused"},
+		"what is not logged": {set: []string{"tls.managed={}"}, fail: "logs size, version, paused and hibernate"},
 		"no value":           {set: []string{"size"}, fail: "such as size=5"},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -65,6 +65,7 @@ func TestChecks(t *testing.T) {
 		"something is held back": {holds(v1beta2.ReasonAutopilotAdvises), "autopilot", doctor.Doubtful, "noSpace is held: AutopilotAdvises: m"},
 		"something waits":        {holds(v1beta2.ReasonWaitingForWindow), "autopilot", doctor.Good, "noSpace: WaitingForWindow: m"},
 		"paused":                 {func(f *doctor.Facts) { f.Cluster.Spec.Paused = true }, "paused", doctor.Doubtful, "spec.paused"},
+		"hibernated":             {func(f *doctor.Facts) { f.Cluster.Status.Hibernation = "Hibernated" }, "paused", doctor.Doubtful, "hibernates"},
 		"being deleted": {func(f *doctor.Facts) {
 			f.Cluster.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
 		}, "paused", doctor.Doubtful, "being deleted"},

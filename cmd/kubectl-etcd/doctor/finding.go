@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
@@ -75,6 +76,9 @@ var checks = []check{
 	{"conditions", conditions},
 }
 
+// ofStopped are those that make sense of a cluster whose members are stopped on purpose.
+var ofStopped = []string{"rights", "operator", "paused", "volumes", "certificates", "backups"}
+
 // Examine asks all checks.
 func Examine(f *Facts) *Report {
 	r := &Report{Namespace: f.Cluster.Namespace, Name: f.Cluster.Name, Version: f.Cluster.Status.CurrentVersion, Findings: []Finding{}}
@@ -85,6 +89,9 @@ func Examine(f *Facts) *Report {
 	}
 	acts := f.acts()
 	for _, c := range checks {
+		if f.hibernates() && !slices.Contains(ofStopped, c.name) {
+			continue
+		}
 		for _, found := range c.look(f) {
 			found.Check = c.name
 			if !acts { // what it would do is no help while it does nothing

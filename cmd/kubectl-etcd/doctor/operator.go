@@ -11,6 +11,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/alerts"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // rights are those of whoever runs this program.
@@ -83,9 +84,16 @@ func paused(f *Facts) []Finding {
 		found := doubtful("spec.paused is true: nothing is repaired, updated or restored")
 		found.ByHand = fmt.Sprintf(`kubectl -n %s patch etcdcluster %s --type=merge -p '{"spec":{"paused":false}}'`, c.Namespace, c.Name)
 		return []Finding{found}
+	case f.hibernates():
+		found := doubtful("the cluster hibernates: all members are stopped, and their volumes stay (spec.hibernate)")
+		found.ByHand = fmt.Sprintf(`kubectl -n %s patch etcdcluster %s --type=merge -p '{"spec":{"hibernate":false}}'`, c.Namespace, c.Name)
+		return []Finding{found}
 	}
 	return good("the operator may act: spec.paused is false")
 }
+
+// hibernates reports whether the members are stopped on purpose.
+func (f *Facts) hibernates() bool { return f.Cluster.Status.Hibernation == string(plan.Hibernated) }
 
 // under is what the operator says that it does or waits for, empty if it says nothing.
 func (f *Facts) under() string {

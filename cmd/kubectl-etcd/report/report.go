@@ -58,6 +58,8 @@ type Cluster struct {
 	MayFail     int `json:"mayFail"`
 	// Paused is true while the operator is to change nothing.
 	Paused bool `json:"paused,omitempty"`
+	// Hibernation is Hibernated while all members are stopped on purpose, and Waking as they start again.
+	Hibernation string `json:"hibernation,omitempty"`
 	// Conditions are the operator's, as they are in status.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Members    []Member           `json:"members"`
@@ -112,7 +114,7 @@ type Backup struct {
 func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.EtcdBackup, problems []string, now time.Time) *Cluster {
 	r := &Cluster{
 		Namespace: c.Namespace, Name: c.Name, Version: c.Status.CurrentVersion, TargetVersion: c.Status.TargetVersion,
-		Paused: c.Spec.Paused, Conditions: c.Status.Conditions, Members: []Member{}, Problems: problems, now: now,
+		Paused: c.Spec.Paused, Hibernation: c.Status.Hibernation, Conditions: c.Status.Conditions, Members: []Member{}, Problems: problems, now: now,
 	}
 	if c.Status.Autopilot != nil {
 		r.Held = c.Status.Autopilot.Held

@@ -12,6 +12,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // Write writes the report for a person.
@@ -35,6 +36,9 @@ func (c *Cluster) head(t *terminal.Page) {
 		t.Line(t.In(terminal.Bold, c.Name), "no members yet")
 	} else {
 		t.Line(t.In(terminal.Bold, c.Name), version, ready+", "+c.margin(t))
+	}
+	if c.Hibernation == string(plan.Hibernated) {
+		t.Line(t.In(terminal.Yellow, "!") + " hibernated: all members are stopped, and their volumes stay (spec.hibernate)")
 	}
 	if c.Paused {
 		t.Line(t.In(terminal.Yellow, "!") + " paused: the operator changes nothing (spec.paused)")

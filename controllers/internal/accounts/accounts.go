@@ -20,6 +20,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -53,6 +54,10 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 	case c.Spec.Paused:
 		return &failure.Problem{
 			Reason: v1beta2.ReasonPaused, Message: "spec.paused of EtcdCluster " + c.Name + " is true: set it to false",
+		}
+	case c.Status.Hibernation == string(plan.Hibernated):
+		return &failure.Problem{
+			Reason: v1beta2.ReasonHibernated, Message: "spec.hibernate of EtcdCluster " + c.Name + " is true: set it to false",
 		}
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return &failure.Problem{

@@ -30,7 +30,7 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 }
 
 // Effective is the spec in force: the user's, or while that is invalid the last valid one, so that a mistake does not change a
-// running cluster. Size, paused, how far Auto Pilot goes, what happens once a quorum is lost, and what becomes of volumes with the cluster
+// running cluster. Size, paused, hibernate, how far Auto Pilot goes, what happens once a quorum is lost, and what becomes of volumes with the cluster
 // are always the user's: whoever asks to keep data must not lose it for another mistake. So is a maintenance window that can be read. A version
 // is always set. The claims are the cluster's, because volumes cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
@@ -45,7 +45,7 @@ func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 		return wanted.Spec, problem
 	}
 	accepted.Size, accepted.Paused, accepted.VolumeReclaimPolicy = c.Spec.Size, c.Spec.Paused, c.Spec.VolumeReclaimPolicy
-	accepted.Recovery = c.Spec.Recovery
+	accepted.Recovery, accepted.Hibernate = c.Spec.Recovery, c.Spec.Hibernate
 	if accepted.Autopilot = c.Spec.Autopilot; validateWindow(c) == nil {
 		accepted.MaintenanceWindow = c.Spec.MaintenanceWindow
 	}

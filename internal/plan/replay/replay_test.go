@@ -75,7 +75,7 @@ var told = []string{
 	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.WaitsFor", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
 	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Quarantined.Name",
 	"Quarantined.VolumeUID", "Record.KeptUIDs",
-	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters",
+	"Record.Hibernation", "Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters",
 	"RecoveryBackup.EtcdBackup", "RecoveryBackup.Snapshot", "RecoveryPolicy.Confirmed", "RecoveryPolicy.HeldBack", "RecoveryPolicy.Restore",
 	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "RecoveryPolicy.Unlisted", "Safety.UnsavedReason", "Target.Kind",
 	"Target.Name", "Target.Verb", "Volume.Foreign",
