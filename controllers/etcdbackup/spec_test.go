@@ -39,7 +39,10 @@ func backupOfCluster(t *testing.T, w *backups) {
 	c.Status.Conditions = []metav1.Condition{legacy}
 	must(t, w.Status().Update(t.Context(), c))
 	blocked(v1beta2.ReasonWaitingForCluster, "spec.etcdEndpoints")
-	c.Status.Conditions, c.Status.ClusterID = nil, "abc"
+	c.Status.Conditions, c.Status.ClusterID, c.Status.Hibernation = nil, "abc", "Hibernated"
+	must(t, w.Status().Update(t.Context(), c))
+	blocked(v1beta2.ReasonHibernated, "the next backup is taken once they run again")
+	c.Status.Hibernation = ""
 	c.Status.MemberStatuses = []v1beta2.MemberStatus{
 		{Name: "c-0", Role: v1beta2.MemberRoleVoter},
 		{Name: "c-1", Role: v1beta2.MemberRoleLearner},

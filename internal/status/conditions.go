@@ -59,6 +59,9 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	if s := switching(in); s != "" {
 		v.message += "; " + s
 	}
+	if in.Cluster.Spec.Hibernate && in.Observed.Cluster.Hibernation == plan.Awake && in.Observed.Cluster.ID != 0 {
+		v.message += "; spec.hibernate waits until all members are healthy and nothing else is under way"
+	}
 	return v
 }
 

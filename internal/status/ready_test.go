@@ -53,6 +53,14 @@ func TestReady(t *testing.T) {
 			in.Cluster.Spec.Paused = true
 			in.Action = plan.Idle{Reason: v1beta2.ReasonPaused, Message: "paused"}
 		}, no, v1beta2.ReasonPaused, "paused"},
+		"hibernated": {func(in *Input) {
+			in.Cluster.Spec.Hibernate, in.Cluster.Status.Hibernation, in.Observed.Etcd = true, "Hibernated", plan.Etcd{Contact: plan.ContactNone}
+			in.Action = plan.Idle{Reason: v1beta2.ReasonHibernated, Message: "all are stopped"}
+		}, no, v1beta2.ReasonHibernated, "all are stopped"},
+		"to hibernate later": {func(in *Input) {
+			in.Cluster.Spec.Hibernate = true
+			in.Action = plan.Wait{Reason: v1beta2.ReasonMemberDown, Message: "m-2"}
+		}, no, v1beta2.ReasonMemberDown, "m-2; spec.hibernate waits until all members are healthy and nothing else is under way"},
 		"going": {func(in *Input) {
 			in.Action = plan.Idle{Reason: v1beta2.ReasonTerminating, Message: "going"}
 		}, no, v1beta2.ReasonTerminating, "going"},

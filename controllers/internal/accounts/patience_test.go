@@ -85,6 +85,13 @@ func TestQuorumLost(t *testing.T) {
 	if p := found.Problem; p == nil || p.Reason != v1beta2.ReasonWaitingForEtcd || !strings.Contains(p.Message, "quorum") {
 		t.Errorf("got %+v", p)
 	}
+	c.Status.Hibernation = "Hibernated"
+	found, err = accounts.Find(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).Build(), "test", "c")
+	must(t, err)
+	if p := found.Problem; p == nil || p.Reason != v1beta2.ReasonHibernated {
+		t.Errorf("while it hibernates: got %+v", p)
+	}
+	c.Status.Hibernation = ""
 	c.Status.Conditions[0].Type, c.Status.Conditions[0].Reason = v1beta2.ConditionReady, v1beta2.ReasonRevisionRegressed
 	found, err = accounts.Find(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).Build(), "test", "c")
 	must(t, err)

@@ -100,6 +100,10 @@ func TestHealth(t *testing.T) {
 			"EtcdCluster", cluster("", "phase: Unavailable, "+conditions("Ready=False QuorumLost", "Progressing=True QuorumLost")), "Degraded", "QuorumLost",
 		},
 		"paused": {"EtcdCluster", cluster(", paused: true", conditions("Ready=False Paused")), "Suspended", "paused"},
+		"hibernated": {
+			"EtcdCluster", cluster(", hibernate: true", "hibernation: Hibernated, "+conditions("Ready=False Hibernated", "Progressing=False Hibernated")), "Suspended", "hibernate",
+		},
+		"to hibernate": {"EtcdCluster", cluster(", hibernate: true", conditions("Ready=False Updating", "Progressing=True Updating")), "Progressing", "Updating"},
 		"edited": {
 			"EtcdCluster", strings.Replace(cluster("", conditions("Ready=True SpecReached")), "generation: 2}", "generation: 3}", 1), "Progressing", "has yet to look",
 		},

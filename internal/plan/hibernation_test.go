@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// TestHibernate stops all members only once nothing is under way, and each of them has its data on a volume.
+func TestHibernate(t *testing.T) {
+	asked := func(o *Observed) { o.Cluster.Hibernate = true }
+	all := CommitHibernation{Hibernation: Hibernated, Members: []string{"c-0", "c-1", "c-2"}}
+	for title, c := range map[string]struct {
+		o    Observed
+		acts bool
+	}{
+		"all is well":              {edit(healthyCluster(3, true), asked), true},
+		"nobody asks for it":       {healthyCluster(3, true), false},
+		"on emptyDirs":             {edit(healthyCluster(3, false), asked), false},
+		"it is paused":             {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Paused = true }), false},
+		"a member does not answer": {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), false},
+		"a member is behind": {edit(healthyCluster(3, true), asked, func(o *Observed) {
+			for i, applied := range []uint64{5000, 1, 5000} {
+				o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = applied, 5000
+			}
+		}), false},
+		"a member is to be added":    {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 5 }), false},
+		"a member is to be removed":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 1 }), false},
+		"a member is to be updated":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Pods[2].Drift.Template = true }), false},
+		"a volume is about to go":    {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].Deleting = true }), false},
+		"a volume is of another one": {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].MemberID = 0xbad }), false},
+		"a snapshot is being taken":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), false},
+		"the spec cannot be carried out": {
+			edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Version = "3.99.0" }), true,
+		},
+	} {
+		got, acts := Next(c.o).(CommitHibernation)
+		if acts != c.acts || acts && (got.Hibernation != all.Hibernation || list(got.Members) != list(all.Members)) {
+			t.Errorf("%s: %#v", title, Next(c.o))
+		}
+	}
+}
+
+// TestHibernated follows a cluster from the decision until it is up again.
+func TestHibernated(t *testing.T) {
+	o := edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Hibernate = true })
+	o.Cluster.Record = o.Cluster.Apply(Next(o), o)
+	wants := func(title string, o Observed, want Action) {
+		t.Helper()
+		got := Next(o)
+		if g, w := Describe(got), Describe(want); g.Action != w.Action || g.Reason != w.Reason || !strings.Contains(g.Message, w.Message) {
+			t.Errorf("%s: %#v, want %#v", title, got, want)
+		}
+	}
+	wants("it is decided", o, DeletePod{Name: "c-0", Why: v1beta2.ReasonHibernating})
+	o.Pods[0].Deleting, o.Pods[0].Deadline = true, o.Now
+	wants("one stops", o, DeletePod{Name: "c-1", Why: v1beta2.ReasonHibernating})
+	o.Pods, o.Etcd = o.Pods[:1], Etcd{Contact: ContactNone}
+	wants("one is left", o, Wait{Reason: v1beta2.ReasonHibernating, Message: "the pods are gone: c-0"})
+	o.Pods = nil
+	wants("all are stopped", o, Idle{Reason: v1beta2.ReasonHibernated, Message: "c-0, c-1, c-2"})
+	if r := o.Cluster.Apply(nil, o); r.Hibernation != Hibernated {
+		t.Errorf("it is %q", r.Hibernation)
+	}
+	o.Cluster.Hibernate = false
+	wants("it is to wake up", o, CommitHibernation{Hibernation: Waking})
+	o.Cluster.Record = o.Cluster.Apply(Next(o), o)
+	if create, ok := Next(o).(CreatePods); !ok || len(create.Pods) != 3 || create.Pods[0].Permit == nil {
+		t.Errorf("as it wakes up: %#v", Next(o))
+	}
+	o.Pods = healthyCluster(3, true).Pods
+	wants("no quorum answers yet", o, Wait{Reason: v1beta2.ReasonWaking, Message: "the cluster wakes up; no quorum"})
+	up := healthyCluster(3, true)
+	up.Cluster.Record.Hibernation = Waking
+	if r := up.Cluster.Apply(Next(up), up); r.Hibernation != Awake {
+		t.Errorf("once it is up, it is %q", r.Hibernation)
+	}
+}
+
+// TestRestoreInHibernation has members start again that a restore was to replace, if it is called off.
+func TestRestoreInHibernation(t *testing.T) {
+	o := healthyCluster(3, true)
+	o.Cluster.Hibernation, o.Cluster.Hibernate, o.Pods, o.Etcd = Hibernated, true, nil, Etcd{Contact: ContactNone}
+	next := o.Cluster.startAttempt(CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}, o)
+	if next.Hibernation != Awake || next.Previous == nil || next.goBack().Hibernation != Awake {
+		t.Errorf("%+v", next)
+	}
+}
