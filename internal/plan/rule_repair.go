@@ -2,8 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -192,102 +190,6 @@ func (v *view) usable(c Volume) bool {
 		id = b.ClusterID
 	}
 	return c.MemberID != 0 && c.ClusterID == id && !c.Deleting && !c.Lost
-}
-
-// quorumLost reports why there is no quorum. Until there is one, the membership must not change and no data that may be needed
-// must be deleted.
-func quorumLost(v *view) Action {
-	if v.Etcd.Contact == ContactQuorum {
-		return nil
-	}
-	known := v.Cluster.Voters
-	if b := v.Cluster.Bootstrap; len(known) == 0 && b != nil {
-		known = b.Members
-	}
-	if len(v.Etcd.Unconfirmed) > 0 {
-		return v.unconfirmedMembers(known)
-	}
-	reason, before := v1beta2.ReasonQuorumLost, ""
-	if v.Cluster.Resuming != "" {
-		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the previous members start again; "
-	}
-	if v.Cluster.Hibernation == Waking {
-		reason, before = v1beta2.ReasonWaking, waking+"; "
-	}
-	var silent, lost []string
-	for _, name := range known {
-		if _, ok := v.answers[name]; ok {
-			continue
-		}
-		if i := slices.IndexFunc(v.foreign, func(c Volume) bool { return c.Name == name }); i >= 0 {
-			return Blocked{
-				Reason:  v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs that name, and there is no quorum without it",
-			}
-		}
-		if v.dataGone(name) {
-			lost = append(lost, name)
-		} else {
-			silent = append(silent, name)
-		}
-	}
-	if len(known) > 0 && len(known)-len(lost) < Quorum(len(known)) {
-		return Blocked{
-			Reason: v1beta2.ReasonDataLost,
-			Message: before + fmt.Sprintf("the data of %s is lost and the %d voters cannot form a quorum: "+
-				"create an EtcdRestore, which first saves what is left. A cluster that is deleted and created anew is empty",
-				list(lost), len(known)) + v.recoveryAdvice(),
-		}
-	}
-	message := before + v.quorumLostMessage(len(known), silent, lost) + v.recoveryAdvice()
-	return Wait{Reason: reason, After: v.poll(), Message: message}
-}
-
-// unconfirmedMembers reports a pod that claims a quorum which the other voters do not confirm. Either it has taken the place of
-// a voter, or the membership was changed by hand so much that no majority of the previous voters is left among the present
-// ones.
-func (v *view) unconfirmedMembers(known []string) Action {
-	return Wait{
-		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
-		Message: fmt.Sprintf("%s reports a member list that no majority of the last known voters (%s) confirms: bring the other voters "+
-			"back; if voters were removed by hand, delete only their pods and volumes", list(v.Etcd.Unconfirmed), list(known)),
-	}
-}
-
-func (v *view) quorumLostMessage(known int, silent, lost []string) string {
-	if known == 0 {
-		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs"
-	}
-	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
-	if len(silent) > 0 {
-		text += "; no answer from " + list(silent)
-		for _, name := range silent {
-			if p := v.pods[name]; p.StartProblem != "" {
-				text += fmt.Sprintf(" (pod %s: %s)", name, p.StartProblem)
-			}
-			if i := slices.IndexFunc(v.Etcd.Handshakes, func(f HandshakeFailure) bool { return f.Pod == name }); i >= 0 {
-				text += fmt.Sprintf(" (it runs, but %s and the operator do not accept each other's certificates: %s)", name, v.Etcd.Handshakes[i].Message)
-			}
-		}
-		text += ": bring back their pods and nodes"
-	}
-	if len(lost) > 0 {
-		text += "; the data of " + list(lost) + " is lost"
-	}
-	if len(silent)+len(lost) == 0 {
-		text += "; all of them answer, but no majority confirms one member list: check the members' logs and the network between their pods"
-	}
-	return text
-}
-
-// dataGone reports whether a member's data is lost for good, or never existed.
-func (v *view) dataGone(name string) bool {
-	p, running := v.pods[name]
-	if running && !p.Persistent {
-		return p.Phase == Finished || p.Exit.DataGone() || p.Permit == nil
-	}
-	c, ok := v.volumes[name]
-	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
 // deleteAbandonedAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule

@@ -105,7 +105,7 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 	case hasClusterID(s) && in.Cluster.Spec.Paused:
 		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and reconciliation is paused: set spec.paused to false to resume it"}
 	case hasClusterID(s):
-		return verdict{false, v1beta2.ReasonQuorumLost, message}
+		return verdict{false, withoutQuorum(s), message}
 	case in.Err != nil && replaced(s):
 		return verdict{false, v1beta2.ReasonRestoring, in.Err.Error()}
 	case in.Err != nil:
@@ -157,7 +157,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 		return verdict{false, v1beta2.ReasonHibernated, asleep}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
-		return verdict{true, v1beta2.ReasonQuorumLost, message}
+		return verdict{true, withoutQuorum(s), message}
 	}
 	w, waits := in.Action.(plan.Wait)
 	if waits && w.Reason == v1beta2.ReasonUpdateStopped {
@@ -181,6 +181,14 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 		}
 	}
 	return all
+}
+
+// withoutQuorum is the reason of a cluster that has none.
+func withoutQuorum(s *v1beta2.EtcdClusterStatus) string {
+	if s.Hibernation == string(plan.Waking) {
+		return v1beta2.ReasonWaking
+	}
+	return v1beta2.ReasonQuorumLost
 }
 
 // voters says which of them are unhealthy.

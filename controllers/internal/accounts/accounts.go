@@ -85,7 +85,8 @@ func inDoubt(c *v1beta2.EtcdCluster) bool {
 // quorumLost reports whether nobody needs to ask etcd to learn that it cannot answer.
 func quorumLost(c *v1beta2.EtcdCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionAvailable)
-	return available != nil && available.Status == metav1.ConditionFalse && available.Reason == v1beta2.ReasonQuorumLost
+	return available != nil && available.Status == metav1.ConditionFalse &&
+		(available.Reason == v1beta2.ReasonQuorumLost || available.Reason == v1beta2.ReasonWaking)
 }
 
 // Gone reports whether the etcd is gone, or will be with all that is in it.
