@@ -18,6 +18,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -100,6 +101,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
 	seen.Moved = !restores.Looked(&c.Status, &p.object.Status)
+	seen.Asleep = c.Status.Hibernation == string(plan.Hibernated)
 	pods, err := permitted(ctx, reader, c)
 	if err != nil {
 		return err

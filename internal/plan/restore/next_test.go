@@ -168,6 +168,13 @@ func TestSaving(t *testing.T) {
 			saving(func(o *Observed) { o.Cluster.Mute, o.Skip, o.HasFinalizer = true, true, true }),
 			Replace{Unsaved: "spec.safetySnapshot is Skip"},
 		},
+		"all members are stopped on purpose": {
+			saving(func(o *Observed) { o.Cluster.Answers, o.Cluster.Asleep, o.HasFinalizer = false, true, true }),
+			Replace{Unsaved: "all of its members are stopped (spec.hibernate)", Keep: true},
+		},
+		"they are about to stop": {
+			saving(func(o *Observed) { o.Cluster.Answers, o.Cluster.Asleep, o.HasFinalizer = true, true, true }), Start{Run{Attempt: 1, Started: noon}},
+		},
 		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.HasFinalizer = false, true }), Replace{}},
 		"skipped":         {saving(func(o *Observed) { o.Skip, o.HasFinalizer = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {

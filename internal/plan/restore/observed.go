@@ -63,8 +63,8 @@ type Cluster struct {
 	// Pinned is true once the EtcdRestore has noted which cluster it is about, Other if the one of that name is another one.
 	Pinned, Other bool
 	// Held is true if there may be data to save, whether a quorum was ever seen or not. Answers is true if some members are
-	// known to answer, Mute if it is not even known whom to ask.
-	Held, Answers, Mute bool
+	// known to answer, Mute if it is not even known whom to ask, and Asleep if all of them are stopped on purpose.
+	Held, Answers, Mute, Asleep bool
 	// Volatile are its pods that may have data on an emptyDir, which goes with them, and that are to stay; none unless Held.
 	Volatile []string
 	// Unsaved is why what it held before the restore under way was not saved for that one; empty if it was, or none is.

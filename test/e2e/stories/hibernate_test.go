@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -31,7 +33,7 @@ func TestHibernate(t *testing.T) {
 			s.client()
 			before := s.identity()
 			s.hibernates(true)
-			s.asleep()
+			s.asleep(3)
 			s.hibernates(false)
 			s.healthy("awake")
 			s.settled()
@@ -52,7 +54,7 @@ func TestHibernateLater(t *testing.T) {
 	s.settled()
 	s.client()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Size, spec.Hibernate = 3, true }))
-	s.asleep()
+	s.asleep(3)
 	object, err := s.Cluster.Get(t.Context())
 	must(t, err)
 	if ms := object.Status.MemberStatuses; len(ms) != 3 || slices.ContainsFunc(ms, func(m v1beta2.MemberStatus) bool { return m.Role != v1beta2.MemberRoleVoter }) {
@@ -72,7 +74,7 @@ func (s *story) hibernates(is bool) {
 }
 
 // asleep waits until all members are stopped, and wants their volumes to be there, and status to say that nothing is wrong.
-func (s *story) asleep() {
+func (s *story) asleep(volumes int) {
 	s.t.Helper()
 	s.says(v1beta2.ConditionProgressing, v1beta2.ReasonHibernated)
 	s.says(v1beta2.ConditionDegraded, v1beta2.ReasonHibernated)
@@ -84,7 +86,7 @@ func (s *story) asleep() {
 	must(s.t, err)
 	claims := &corev1.PersistentVolumeClaimList{}
 	must(s.t, env.List(s.t.Context(), claims, client.InNamespace(s.Namespace), client.MatchingLabels(resources.ClusterSelector(s.Name))))
-	if st := object.Status; st.Hibernation != string(plan.Hibernated) || st.Phase != v1beta2.ClusterPhaseHibernated || st.QuorumLostSince != nil || len(claims.Items) != 3 {
+	if st := object.Status; st.Hibernation != string(plan.Hibernated) || st.Phase != v1beta2.ClusterPhaseHibernated || st.QuorumLostSince != nil || len(claims.Items) != volumes {
 		s.t.Errorf("%d claims, and status is %s", len(claims.Items), inJSON(st))
 	}
 }
@@ -107,4 +109,32 @@ func (s *story) identity() string {
 		return nil
 	}))
 	return says
+}
+
+// TestHibernateRestored restores a backup into a cluster that hibernates: it starts from the snapshot, what it held is kept, and it hibernates
+// again. No backup is due meanwhile.
+func TestHibernateRestored(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "hibernate-restored", onVolumes(1))
+	s.settled()
+	s.puts("before", 20)
+	s.backup("every", s.minio(), func(spec *v1beta2.EtcdBackupSpec) { spec.Schedule = "@every 1m" })
+	s.backedUp("every")
+	s.puts("after", 20)
+	s.hibernates(true)
+	s.asleep(1)
+	backup := &v1beta2.EtcdBackup{}
+	s.until("every", backup, func() (string, bool) {
+		says := meta.FindStatusCondition(backup.Status.Conditions, v1beta2.ConditionProgressing)
+		return inJSON(backup.Status), says != nil && says.Reason == v1beta2.ReasonHibernated && meta.FindStatusCondition(backup.Status.Conditions, v1beta2.ConditionUpToDate) == nil
+	})
+	start := time.Now()
+	s.restore("back", v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "every"}, Snapshot: backup.Status.Snapshots[len(backup.Status.Snapshots)-1].Name})
+	restored := s.restored("back")
+	t.Logf("from the EtcdRestore until it was completed: %.1f s, %s", time.Since(start).Seconds(), inJSON(restored.Status))
+	s.asleep(2)
+	s.hibernates(false)
+	s.healthy("awake")
+	s.has("before", 20)
+	s.keeps("back", 1)
 }
