@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,11 +29,12 @@ func (c *Cluster) Get(ctx context.Context) (*v1beta2.EtcdCluster, error) {
 	return object, err
 }
 
-// NewCluster creates an EtcdCluster.
+// NewCluster creates an EtcdCluster. If its spec names no version of etcd, it has the one that the stories are told with.
 func (e *Env) NewCluster(ctx context.Context, namespace, name string, spec v1beta2.EtcdClusterSpec) (*Cluster, error) {
 	if err := e.Namespace(ctx, namespace); err != nil {
 		return nil, err
 	}
+	spec.Version = cmp.Or(spec.Version, e.EtcdVersion)
 	err := e.Create(ctx, &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec,
 	})

@@ -31,13 +31,16 @@ type Env struct {
 	Root string
 	// Image and ClientImage are those of the operator and of the test client.
 	Image, ClientImage string
+	// EtcdVersion is what clusters run whose specs name no version; the operator's default if empty.
+	EtcdVersion string
 }
 
-// Connect makes an Env from environment variables that the Makefile sets: KUBECONFIG, KUBECTL, ROOT, IMG, CLIENT_IMG.
+// Connect makes an Env from environment variables that the Makefile sets: KUBECONFIG, KUBECTL, ROOT, IMG, CLIENT_IMG, and
+// ETCD_VERSION, which may be empty.
 func Connect() (*Env, error) {
 	e := &Env{
 		Kubeconfig: os.Getenv("KUBECONFIG"), Kubectl: os.Getenv("KUBECTL"), Root: os.Getenv("ROOT"),
-		Image: os.Getenv("IMG"), ClientImage: os.Getenv("CLIENT_IMG"),
+		Image: os.Getenv("IMG"), ClientImage: os.Getenv("CLIENT_IMG"), EtcdVersion: os.Getenv("ETCD_VERSION"),
 	}
 	for name, value := range map[string]string{
 		"KUBECONFIG": e.Kubeconfig, "KUBECTL": e.Kubectl, "ROOT": e.Root, "IMG": e.Image, "CLIENT_IMG": e.ClientImage,
