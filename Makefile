@@ -39,10 +39,12 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|GrowVolumeByReplacement|HibernateLater|HibernateRestored|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty.
 ETCD_VERSION ?=
+# QUIET is for how long clusters in which nothing is due are left alone.
+QUIET ?= 10m
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -286,9 +288,9 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: test-autopilot
-test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.7.3 for another etcd)
+test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.7.3 for another etcd, QUIET=6h for a night)
 	@echo "==> user stories about Auto Pilot"
-	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=2 -count=1 -timeout=120m -v
+	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: dashboard-pictures
 dashboard-pictures: image ## Draw docs/images/dashboard-*.png anew, from what a Prometheus on the lab answers to the dashboards' queries

@@ -1,0 +1,74 @@
+package stories
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// TestQuiet leaves an idle and a busy cluster alone, with all of Auto Pilot on and a window that is always open, for as long as QUIET says:
+// nothing is due in them, so nothing happens.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	night, err := time.ParseDuration(os.Getenv("QUIET"))
+	if err != nil {
+		t.Fatalf("QUIET=%s: give a time such as 10m: %v", os.Getenv("QUIET"), err)
+	}
+	for _, busy := range []bool{false, true} {
+		name := "idle"
+		if busy {
+			name = "busy"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := onVolumes(3)
+			spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "* * * * *", Duration: metav1.Duration{Duration: time.Hour}}
+			s := begin(t, "quiet-"+name, spec)
+			s.settled()
+			if busy {
+				s.client()
+			}
+			before, since := s.starts(), metav1.Now()
+			select {
+			case <-t.Context().Done():
+				t.Fatal(t.Context().Err())
+			case <-time.After(night): // it is the time itself that is tested
+			}
+			if after := s.starts(); after != before {
+				t.Errorf("the pods were %s, and are %s", before, after)
+			}
+			s.silentSince(since)
+			if busy {
+				s.report("a client saw")
+			}
+		})
+	}
+}
+
+// starts are the UIDs of the pods, and how often their containers have started.
+func (s *story) starts() string {
+	s.t.Helper()
+	pods, err := s.Pods(s.t.Context())
+	must(s.t, err)
+	var all []any
+	for _, p := range pods {
+		all = append(all, p.Name, p.UID, p.Status.ContainerStatuses[0].RestartCount)
+	}
+	return inJSON(all)
+}
+
+// silentSince wants no event about the cluster after that time.
+func (s *story) silentSince(since metav1.Time) {
+	s.t.Helper()
+	events, err := env.Kube.EventsV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{})
+	must(s.t, err)
+	for _, e := range events.Items {
+		if e.Regarding.Kind == "EtcdCluster" && e.EventTime.After(since.Time) {
+			s.t.Errorf("event %s: %s", e.Reason, e.Note)
+		}
+	}
+}
