@@ -45,6 +45,7 @@ func (w *World) Key() uint64 {
 	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
 	e.differing(&w.Differing)
+	e.patches(&w.Patches)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -76,7 +77,7 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Follows))
 }
 
 type encoder struct{ buf []byte }
@@ -118,7 +119,7 @@ const (
 	markSurvivor
 )
 
-// More of them, before the first: a mark is one byte, and there is none after the last.
+// More of them, before the first: a mark is one byte, and there is none after the last. Those before these are in patches.go.
 const (
 	markDiffering = 0xdb + iota
 	markEvidence
@@ -212,6 +213,7 @@ func (e *encoder) kube(k *Kube) {
 	e.quarantined(markQuarantined, k.Status.Quarantined)
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
+	e.chosen(k.Status.Tuned.Patch)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
