@@ -47,6 +47,13 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
+	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6: one
+	// member after the other, once there is a verified backup that is not older than 24 hours. A release with which no member becomes
+	// healthy is taken back. On by default; it does nothing while spec.version is a full version, or empty.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Patches *AutopilotFeature `json:"patches,omitempty"`
+
 	// divergedMember replaces a member whose data differs from what a majority of the voters agrees on. On by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -141,6 +148,9 @@ type AutopilotStatus struct {
 	// volume is what the operator has changed of the members' volumes.
 	// +optional
 	Volume *TunedVolume `json:"volume,omitempty"`
+	// version is the patch release that the operator has chosen of the minor release in the spec.
+	// +optional
+	Version *ChosenVersion `json:"version,omitempty"`
 	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
 	// turn among several clusters.
 	// +listType=map
@@ -167,6 +177,23 @@ type TunedVolume struct {
 	// insteadOf is the size in the spec that it was raised from. Once the spec has another one, that counts.
 	// +required
 	InsteadOf resource.Quantity `json:"insteadOf"`
+}
+
+// ChosenVersion is a patch release that the operator has chosen of the minor release in the spec. Once the spec asks for anything else, that
+// counts.
+type ChosenVersion struct {
+	// version is the release that members run, or are being updated to.
+	// +required
+	Version string `json:"version"`
+	// insteadOf is the release before it. It is absent once they went back from one.
+	// +optional
+	InsteadOf string `json:"insteadOf,omitempty"`
+	// since is when that was decided.
+	// +required
+	Since metav1.Time `json:"since"`
+	// refused is the release that was taken back, because no member became healthy with it. It is not tried again in this cluster.
+	// +optional
+	Refused string `json:"refused,omitempty"`
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

@@ -58,6 +58,22 @@ const (
 	//
 	// Do what the message says, or delete keys. Once the quota is reached, etcd takes no writes but deletions.
 	ReasonQuotaHeld = "QuotaHeld"
+	// ReasonFollowingPatch means that spec.version is a minor release, and that etcd is updated to a newer patch release of it that the operator
+	// is tested with: one member after the other.
+	//
+	// Nothing. status.autopilot.version has the release; to have another one, set spec.version to it.
+	ReasonFollowingPatch = "FollowingPatch"
+	// ReasonPatchHeld means that there is a newer patch release of the minor release in spec.version, and that etcd is not updated to it: the
+	// message says why.
+	//
+	// See to what the message names, such as a verified backup. The operator goes on by itself.
+	ReasonPatchHeld = "PatchHeld"
+	// ReasonPatchRefused means that no member became healthy with a newer patch release for ten minutes, and that it was taken back: the members
+	// run the former one. It is not tried again in this cluster.
+	//
+	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To have
+	// this one tried again, set spec.version to the full version.
+	ReasonPatchRefused = "PatchRefused"
 	// ReasonDivergedMember means that a member's data differs from what a majority of the voters agrees on, at two compactions, or at one
 	// if etcd has raised its alarm about that very member. It is taken out of the client Service and replaced, and its volume is kept.
 	//

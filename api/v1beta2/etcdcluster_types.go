@@ -29,9 +29,11 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image repository",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=9
 	Repository string `json:"repository,omitempty"`
 
-	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, a new cluster gets the
-	// operator's default, and an existing one keeps its last version: an operator with another default updates no etcd.
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
+	// version is the etcd version, for example 3.6.16, or a minor release such as 3.6, with or without a leading v. If empty, a new cluster
+	// gets the operator's default, and an existing one keeps its last version: an operator with another default updates no etcd. Of a minor
+	// release, a new cluster gets the newest version that the operator is tested with, and an existing one keeps the version of it that it
+	// runs, until autopilot.patches updates it to a newer one.
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?$')",message="version must be a full version such as 3.6.16, or a minor release such as 3.6"
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd version",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=2

@@ -19,6 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // observe reads everything a decision may depend on. Its errors are only those of the Kubernetes API: that etcd does not answer is
@@ -34,9 +35,11 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err != nil {
 		return nil, err
 	}
+	newest := version.Newest(c.Spec.Version)
 	var problem *failure.Problem
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
+	p.observed.Cluster.NewestPatch = newest
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
 	r.observeAutopilot(p)
 	if err := listPods(ctx, reader, p); err != nil {
@@ -91,6 +94,9 @@ func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *p
 		return err
 	}
 	r.compareData(ctx, p)
+	if err := r.observeBackup(ctx, p); err != nil {
+		return err
+	}
 	return r.observeRecovery(ctx, reader, p)
 }
 

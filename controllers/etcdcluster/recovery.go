@@ -159,11 +159,15 @@ func lacksSecret(b *v1beta2.EtcdBackup) bool {
 func newestBackup(newest *plan.RecoveryBackup, of *v1beta2.EtcdBackup) {
 	for i := range of.Status.Snapshots {
 		s := &of.Status.Snapshots[i]
-		verified := s.Verification != "" && s.Verification != v1beta2.VerifyNone
-		if verified && !s.Stale && (newest.Snapshot == "" || s.Revision > newest.Revision) {
+		if complete(s) && (newest.Snapshot == "" || s.Revision > newest.Revision) {
 			*newest = plan.RecoveryBackup{EtcdBackup: of.Name, Snapshot: s.Name, Revision: s.Revision, Taken: s.CreationTime.Time}
 		}
 	}
+}
+
+// complete reports whether a snapshot is verified, and has all that was acknowledged when it was taken.
+func complete(s *v1beta2.SnapshotStatus) bool {
+	return s.Verification != "" && s.Verification != v1beta2.VerifyNone && !s.Stale
 }
 
 // carrierOf is the EtcdBackup in whose storage a survivor's snapshot is kept, nil for a volume of its own.

@@ -87,7 +87,8 @@ func TestAssessment(t *testing.T) {
 		Tidying:     plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-8"}, Soon: true},
 		Quarantined: plan.Member{Name: "c-9"}, Diverged: plan.Member{Name: "c-10"},
 		Held: []plan.HeldAct{{Feature: "noSpace", Reason: "R"}}, Feature: "noSpace",
-		Tuning: plan.CommitTuning{Tuned: plan.Tuned{Quota: 3 << 30}, From: 2 << 30, Member: "c-0"},
+		Tuning:    plan.CommitTuning{Tuned: plan.Tuned{Quota: 3 << 30}, From: 2 << 30, Member: "c-0"},
+		Following: plan.CommitTuning{Tuned: plan.Tuned{Patch: plan.Patch{Version: "3.6.16"}}, FromVersion: "3.6.15"}, Retreat: wait,
 	}
 	o := plan.Observed{}
 	o.Etcd.Members = []plan.Member{{ID: 10, Name: "c-0"}}

@@ -236,9 +236,9 @@ type CommitHibernation struct {
 type CommitTuning struct {
 	Tuned
 	// From is the quota so far, Member the one whose database has come close to it, and FromVolume the size of volumes so far, 0 if that
-	// stays. All are only for messages.
-	From, FromVolume int64
-	Member           string
+	// stays. FromVersion is etcd's version so far, empty if that stays, and Because why it is taken back. All are only for messages.
+	From, FromVolume             int64
+	Member, FromVersion, Because string
 }
 
 // Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.

@@ -43,8 +43,9 @@ type Assessment struct {
 	Defragmented Member
 	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
 	Room, Tidying Upkeep
-	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing.
-	Tuning Action
+	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing. Following is the next patch release of etcd, and Retreat
+	// the way back from the last one, each nil if it is not due or held.
+	Tuning, Following, Retreat Action
 	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
 	// begin that with now.
 	Quarantined, Diverged Member
@@ -98,6 +99,9 @@ func (v *view) assess() {
 	v.Alarms = v.alarms()
 	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
 	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
+	if !v.Cluster.Paused && !v.Cluster.Deleting {
+		v.Retreat = v.retreating()
+	}
 	if v.Etcd.Contact != ContactQuorum {
 		v.Recovery = v.recovery()
 		return
@@ -111,6 +115,7 @@ func (v *view) assess() {
 	if !v.Cluster.Paused && !v.Cluster.Deleting {
 		v.judgeData()
 		v.Room, v.Tidying, v.Tuning = v.room(), v.tidying(), v.tuning()
+		v.Following = v.following()
 		v.Alarm = v.alarm() // which says what is done about it
 	}
 }

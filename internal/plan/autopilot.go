@@ -29,6 +29,8 @@ type Autopilot struct {
 	// Enlarge gives the members volumes of up to MaxVolume bytes where a higher quota needs them; ModeOff if there is no maximum.
 	Enlarge   Mode  `json:",omitempty"`
 	MaxVolume int64 `json:",omitempty"`
+	// Patches follows the patch releases of the minor release in the spec.
+	Patches Mode `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 }
@@ -49,11 +51,15 @@ const (
 	FeatureDiverged   = "divergedMember"
 	FeatureQuota      = "quota"
 	FeatureVolume     = "volume"
+	FeaturePatches    = "patches"
 )
 
 // featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
 // that they keep no other one from its turn.
-var featureOf = map[string]string{"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota}
+var featureOf = map[string]string{
+	"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota,
+	"followPatch": FeaturePatches, "retreat": FeaturePatches,
+}
 
 // feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
 func (d decision) feature() string {
@@ -76,6 +82,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Grow
 	case FeatureVolume:
 		return a.Enlarge
+	case FeaturePatches:
+		return a.Patches
 	}
 	return ModeOff
 }
@@ -93,7 +101,7 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume}
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

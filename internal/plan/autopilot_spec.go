@@ -47,7 +47,7 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Volume != nil && given.Volume.Max != nil {
 		a.Enlarge, a.MaxVolume = min(a.Grow, mode(&given.Volume.AutopilotFeature)), given.Volume.Max.Value() // larger volumes are for quotas
 	}
-	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
+	a.Defragment, a.Diverged, a.Patches = mode(given.Defragment), mode(given.DivergedMember), mode(given.Patches)
 	return a
 }
 

@@ -47,6 +47,7 @@ type scenario struct {
 	pilot    bool         // Auto Pilot sees to databases
 	grows    bool         // Auto Pilot may raise the quota
 	sleeps   bool         // all members are stopped for a time; with volumes only
+	tested   []string     // Auto Pilot follows these releases, of which the operator is tested with one after the other
 	lockstep bool
 	faults   int
 	full     int
@@ -274,10 +275,13 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		autopilot.Grow, autopilot.MaxQuota = plan.ModeOn, maxQuota
 		autopilot.Enlarge, autopilot.MaxVolume = plan.ModeOn, maxVolume
 	}
+	if s.tested != nil {
+		autopilot.Patches = plan.ModeOn
+	}
 	return world.Scenario{
 		Config: world.Config{
-			Autopilot: autopilot,
-			Unfit:     []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
+			Autopilot: autopilot, Tested: s.tested,
+			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
 		},

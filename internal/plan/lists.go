@@ -135,6 +135,7 @@ var repair = group{"repair", []rule{
 	deleteFinishedPods,      // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
+	retreat,                 // Auto Pilot: no member becomes healthy with a new patch release: take it back
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
 	recoverQuorum,           // a user has confirmed that a lost quorum stays lost: restore what the survivor holds
@@ -186,6 +187,7 @@ var updates = group{"updates", []rule{
 	deletePrepullPods,       // delete pods that have pulled an image
 	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
 	growQuota,               // what is in use has come close to etcd's quota: raise that, if Auto Pilot may
+	followPatch,             // there is a newer patch release of the minor release in the spec: update to it, if Auto Pilot may
 }, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.

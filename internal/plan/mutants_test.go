@@ -91,6 +91,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, differingMutants)
 	maps.Copy(all, growingMutants)
 	maps.Copy(all, sleepMutants)
+	maps.Copy(all, followingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -71,6 +71,11 @@ type Cluster struct {
 	// "3.6.16".
 	Repository string
 	Version    string
+	// NewestPatch is the newest release that the operator is tested with of the minor release in the spec, empty if the spec does not name just
+	// a minor release. Version is of that minor release, too, unless the spec is refused.
+	NewestPatch string `json:",omitempty"`
+	// Backup is the newest verified snapshot of this cluster's data, zero if none is known. It is looked for only while PatchDue.
+	Backup RecoveryBackup `json:",omitzero"`
 	// Pinned are the images that are known by their digests.
 	Pinned version.Pinned `json:",omitempty"`
 	// Spec is the part of the spec that members are made from, as text: it is only compared and recorded.

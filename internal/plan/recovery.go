@@ -25,7 +25,7 @@ type RecoveryPolicy struct {
 	Restore, RestorePlan, RestoreFailed string `json:",omitempty"`
 }
 
-// RecoveryBackup is a backup that could be restored instead.
+// RecoveryBackup is a backup that could be restored.
 type RecoveryBackup struct {
 	EtcdBackup, Snapshot string
 	Revision             int64

@@ -7,13 +7,15 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// Tuned are options for etcd that Auto Pilot has changed. They count as long as the spec has what they were changed from: what a user
-// writes last wins.
+// Tuned are options for etcd, and its release, that Auto Pilot has changed. They count as long as the spec has what they were changed from:
+// what a user writes last wins.
 type Tuned struct {
 	// Quota is etcd's, in bytes, instead of InsteadOf, which is the spec's.
 	Quota, InsteadOf int64
 	// Volume is what each claim requests, in bytes, instead of VolumeInsteadOf, which is the spec's.
 	Volume, VolumeInsteadOf int64 `json:",omitempty"`
+	// Patch is the release of etcd that was chosen of the minor release in the spec.
+	Patch Patch `json:",omitzero"`
 }
 
 // of is what still counts of it. While the spec asks for no volumes, the size of those that there were is kept: some members may still be on
@@ -25,6 +27,7 @@ func (t Tuned) of(o Observed) Tuned {
 	if size := o.Cluster.SpecVolumeSize; size != 0 && size != t.VolumeInsteadOf || t.volumeCalledOff(o) {
 		t.Volume, t.VolumeInsteadOf = 0, 0
 	}
+	t.Patch = t.Patch.of(o.Cluster.NewestPatch)
 	return t
 }
 
@@ -202,6 +205,9 @@ func (v *view) againstGrowing(next int64) string {
 }
 
 func (a CommitTuning) describe() Description {
+	if a.FromVersion != "" {
+		return a.describePatch()
+	}
 	if a.FromVolume > 0 {
 		return Description{"CommitTuning", v1beta2.ReasonGrowingVolumes, fmt.Sprintf("giving the members volumes of %s instead of %s, because what is "+
 			"in use of the database of %s is close to etcd's quota (%s), and a higher one needs them", mebibytes(a.Volume), mebibytes(a.FromVolume),

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -17,10 +18,10 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 		shown.OperatorMode = in.OperatorMode
 	}
 	if s.Autopilot != nil {
-		shown.Tuned, shown.Volume = s.Autopilot.Tuned, s.Autopilot.Volume // writeRecord's
+		shown.Tuned, shown.Volume, shown.Version = s.Autopilot.Tuned, s.Autopilot.Volume, s.Autopilot.Version // writeRecord's
 	}
 	s.Autopilot = nil
-	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil {
+	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil {
 		s.Autopilot = &shown
 	}
 }
@@ -74,6 +75,9 @@ func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
 	if a.Volume != nil {
 		t.Volume, t.VolumeInsteadOf = a.Volume.Size.Value(), a.Volume.InsteadOf.Value()
 	}
+	if v := a.Version; v != nil {
+		t.Patch = plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Since: v.Since.Time, Refused: v.Refused}
+	}
 	return t
 }
 
@@ -91,5 +95,9 @@ func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
 	}
 	if s.Autopilot.Volume = nil; t.Volume != 0 {
 		s.Autopilot.Volume = &v1beta2.TunedVolume{Size: size(t.Volume), InsteadOf: size(t.VolumeInsteadOf)}
+	}
+	if s.Autopilot.Version = nil; t.Patch.Version != "" {
+		p := t.Patch
+		s.Autopilot.Version = &v1beta2.ChosenVersion{Version: p.Version, InsteadOf: p.InsteadOf, Since: metav1.NewTime(p.Since), Refused: p.Refused}
 	}
 }

@@ -80,3 +80,22 @@ func TestOperatorMode(t *testing.T) {
 		}
 	}
 }
+
+// TestChosenVersionIsShown as long as the spec asks for its minor release, whether or not anything is held.
+func TestChosenVersionIsShown(t *testing.T) {
+	chosen := &v1beta2.ChosenVersion{Version: "3.6.16", InsteadOf: "3.6.15", Since: metav1.NewTime(at)}
+	after := func(newest string) *v1beta2.AutopilotStatus {
+		return Compute(edited(threeMembers(), func(in *Input) {
+			in.Cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Version: chosen}
+			in.Observed.Cluster.NewestPatch = newest
+		})).Autopilot
+	}
+	if got := after("3.6.17"); got == nil || got.Version == nil || *got.Version != *chosen {
+		t.Errorf("got %+v", got)
+	}
+	for _, newest := range []string{"", "3.7.3"} {
+		if got := after(newest); got != nil {
+			t.Errorf("the newest one is %q now, and it is %+v", newest, got)
+		}
+	}
+}

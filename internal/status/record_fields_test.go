@@ -42,6 +42,9 @@ func TestEveryFieldOfARecord(t *testing.T) {
 			if got.LeaderMoved.Equal(r.LeaderMoved) { // in whatever zone
 				got.LeaderMoved = r.LeaderMoved
 			}
+			if got.Tuned.Patch.Since.Equal(r.Tuned.Patch.Since) {
+				got.Tuned.Patch.Since = r.Tuned.Patch.Since
+			}
 			if r.Previous != nil {
 				got.Previous.LeaderMoved = r.Previous.LeaderMoved
 			}
@@ -81,7 +84,10 @@ func something(t *testing.T, v reflect.Value) {
 	case plan.Quarantined:
 		v.Set(reflect.ValueOf(plan.Quarantined{Member: 7, Name: "text", VolumeUID: "uid"}))
 	case plan.Tuned:
-		v.Set(reflect.ValueOf(plan.Tuned{Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4}))
+		v.Set(reflect.ValueOf(plan.Tuned{
+			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,
+			Patch: plan.Patch{Version: "3.6.16", InsteadOf: "3.6.15", Since: at, Refused: "3.6.14"},
+		}))
 	case plan.Hibernation:
 		v.Set(reflect.ValueOf(plan.Waking))
 	case []string:

@@ -31,9 +31,47 @@ func Normalize(v string) string {
 	return strings.TrimPrefix(v, "v")
 }
 
+// Newest is the newest release that this operator is tested with of a minor release such as "3.6", with or without a leading "v"; empty of
+// what is no minor release, or of one without such a release.
+func Newest(minor string) string {
+	newest := ""
+	for _, v := range Tested {
+		if Minor(v) == strings.TrimPrefix(minor, "v") && Compare(v, newest) > 0 {
+			newest = v
+		}
+	}
+	return newest
+}
+
+// Resolve is the whole version that a spec asks for: the one that it names, or of a minor release the last one, if that is of it, and otherwise
+// the newest. So an operator that is tested with a newer one updates nothing by that alone. What is neither comes back as it is.
+func Resolve(asked, last string) string {
+	newest := Newest(asked)
+	switch {
+	case newest == "":
+		return asked
+	case Minor(last) == Minor(newest):
+		return last
+	}
+	return newest
+}
+
+// minors are the minor releases of the tested versions.
+func minors() string {
+	var all []string
+	for _, v := range Tested {
+		all = append(all, Minor(v))
+	}
+	return strings.Join(all, ", ")
+}
+
 // Supported returns an error that says what to do if this operator does not support that etcd version.
 func Supported(v string) error {
 	parsed, err := semver.StrictNewVersion(v)
+	if err != nil && strings.Count(v, ".") == 1 && Minor(v) != "" {
+		return fmt.Errorf("etcd %s is no minor release that this operator supports: use one of %s, or name a whole version such as %s",
+			v, minors(), DefaultEtcd)
+	}
 	if err != nil {
 		return fmt.Errorf("spec.version %q is not a version such as %s: %w", v, DefaultEtcd, err)
 	}

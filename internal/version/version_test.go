@@ -18,7 +18,8 @@ func TestSupported(t *testing.T) {
 		"4.0.0":      "not supported by this operator",
 		"2.3.8":      "not supported by this operator",
 		"latest":     "is not a version",
-		"3.6":        "is not a version",
+		"3.4":        "is no minor release that this operator supports: use one of 3.5, 3.6, 3.7,",
+		"3.":         "is not a version",
 		"3.7.0-rc.0": "",
 	} {
 		err := Supported(version)
@@ -54,6 +55,34 @@ func TestNormalize(t *testing.T) {
 	for in, want := range map[string]string{"": DefaultEtcd, "v3.6.16": "3.6.16", "3.5.35": "3.5.35"} {
 		if got := Normalize(in); got != want {
 			t.Errorf("Normalize(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNewest(t *testing.T) {
+	for in, want := range map[string]string{
+		"3.6": DefaultEtcd, "v3.6": DefaultEtcd, "3.5": "3.5.35", "3.4": "", "3": "", "": "", "3.6.16": "", "3.06": "", "latest": "",
+	} {
+		if got := Newest(in); got != want {
+			t.Errorf("Newest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	for _, c := range []struct{ asked, last, want string }{
+		{"3.6", "", DefaultEtcd},
+		{"3.6", "3.6.15", "3.6.15"},
+		{"3.6", "v3.6.15", "v3.6.15"},
+		{"v3.6", "3.6.99", "3.6.99"},
+		{"3.7", "3.6.15", "3.7.3"},
+		{"3.5", "3.6.15", "3.5.35"},
+		{"3.6.11", "3.6.15", "3.6.11"},
+		{"v3.6.11", "3.6.15", "v3.6.11"},
+		{"3.4", "3.4.1", "3.4"},
+	} {
+		if got := Resolve(c.asked, c.last); got != c.want {
+			t.Errorf("Resolve(%q, %q) = %q, want %q", c.asked, c.last, got, c.want)
 		}
 	}
 }

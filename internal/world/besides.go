@@ -170,7 +170,7 @@ func (w *World) triedFor(name string) bool {
 func (w *World) podLacks(p *Pod) lack {
 	var l lack
 	d, v := w.drift(p), w.volume(p.Name)
-	if p.Persistent != w.Persistent || p.Version != w.Version || p.Runs != p.Version || v != nil && v.Class != w.Class {
+	if p.Persistent != w.Persistent || p.Version != w.version() || p.Runs != p.Version || v != nil && v.Class != w.Class {
 		l |= update
 	}
 	switch {

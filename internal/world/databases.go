@@ -168,6 +168,8 @@ func (w *World) checkUpkeep(a plan.Action) {
 func (w *World) checkTuning(act plan.CommitTuning) {
 	g, cramped := w.Etcd.Group(w.Status.ID), w.cramped(act.Quota)
 	switch {
+	case act.FromVersion != "":
+		w.checkPatch(act)
 	case act.FromVolume > 0 && (act.Volume > w.cfg.Autopilot.MaxVolume || act.Volume <= int64(w.storage())):
 		w.violate("R: volumes have %d and are to have %d", w.storage(), act.Volume)
 	case act.FromVolume > 0:
@@ -252,6 +254,7 @@ func (w *World) lookAtDatabases(o *plan.Observed) {
 	if o.Cluster.Autopilot, o.MayDisturb = w.cfg.Autopilot, true; w.cfg.Autopilot == (plan.Autopilot{}) {
 		return
 	}
+	w.lookAtPatches(o)
 	if w.cfg.Autopilot.Grow != plan.ModeOff {
 		o.Cluster.SpecQuota, o.Cluster.Quota = quota, cmp.Or(w.Status.Tuned.Quota, quota)
 		for i := range o.Pods {

@@ -183,7 +183,7 @@ func (w *World) passing(m Move) bool {
 	switch m.Kind {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
-	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading:
+	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts:
 		return true
 	default:
 		return false

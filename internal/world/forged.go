@@ -34,7 +34,7 @@ func (w *World) forge(name string, lie Lie) {
 	w.Pods = append(w.Pods, Pod{
 		Name: name, UID: w.newUID("p", name), Incarnation: incarnation, Phase: plan.Running, Lie: lie,
 		Permit:  &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(w.Status.ExpectedID()), MemberID: 0xf0},
-		Version: w.Version, Runs: w.Version, Template: w.template(), Labels: w.Labels, Resources: w.Resources,
+		Version: w.version(), Runs: w.version(), Template: w.template(), Labels: w.Labels, Resources: w.Resources,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 }

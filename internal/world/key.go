@@ -45,6 +45,7 @@ func (w *World) Key() uint64 {
 	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
 	e.differing(&w.Differing)
+	e.patches(&w.Patches)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -76,7 +77,7 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Hibernate))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Follows, s.Hibernate))
 }
 
 type encoder struct{ buf []byte }
@@ -165,6 +166,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
+	e.chosen(k.Status.Tuned.Patch)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])

@@ -52,3 +52,11 @@ const (
 	markTunedVolume
 	markHibernation
 )
+
+// And those of what is chosen of a minor release.
+const (
+	markChosen = 0xd7 + iota
+	markTested
+	markUnready
+	markInTime
+)

@@ -65,6 +65,8 @@ const (
 	awaitedDeleted
 	nameFreed
 	snapshotRead
+	backupVerified
+	windowOpens
 	forgedGone
 	// Faults.
 	podKilled
@@ -103,6 +105,9 @@ const (
 	snapshotBegins
 	roomSticks
 	keysFill
+	patchTested
+	backupAges
+	windowShuts
 	dataRolledBack
 	awaitedFails
 	nameTaken
@@ -138,7 +143,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

@@ -90,7 +90,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.Defragment:
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.CommitTuning:
-		return note("commit-tuning", int(act.Quota), int(act.InsteadOf), int(act.Volume), int(act.VolumeInsteadOf))
+		return note("commit-tuning", tuningOperands(act.Tuned)...)
 	case plan.CommitHibernation:
 		return note("commit-hibernation", string(act.Hibernation))
 	case plan.Quarantine:
@@ -106,6 +106,14 @@ func restoreOperands(r plan.CreateRestore) []any {
 		return []any{r.Name}
 	}
 	return []any{r.Name, r.Survivor, r.Plan}
+}
+
+func tuningOperands(t plan.Tuned) []any {
+	operands := []any{int(t.Quota), int(t.InsteadOf), int(t.Volume), int(t.VolumeInsteadOf)}
+	if p := t.Patch; p != (plan.Patch{}) {
+		operands = append(operands, p.Version, p.InsteadOf, p.Refused)
+	}
+	return operands
 }
 
 func bootstrapOperands(b plan.Bootstrap) []any {

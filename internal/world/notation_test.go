@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -61,7 +62,7 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"CommitHibernation.Members", "CommitTuning.From", "CommitTuning.FromVolume", "CommitTuning.Member",
+	"CommitHibernation.Members", "CommitTuning.Because", "CommitTuning.From", "CommitTuning.FromVersion", "CommitTuning.FromVolume", "CommitTuning.Member", "CommitTuning.Tuned.Patch.Since",
 	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",
 	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }
@@ -122,6 +123,10 @@ func TestNotationKnowsTheseActions(t *testing.T) {
 
 // fill puts something everywhere, and one element into each list.
 func fill(v reflect.Value) {
+	if at, ok := v.Addr().Interface().(*time.Time); ok {
+		*at = base
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for _, f := range v.Fields() {
@@ -148,6 +153,12 @@ func fill(v reflect.Value) {
 
 // vary changes what is in there, one thing after the other, calls back with where that is, and puts it back.
 func vary(v reflect.Value, at string, changed func(at string)) {
+	if when, ok := v.Addr().Interface().(*time.Time); ok {
+		*when = base.Add(time.Hour)
+		changed(at)
+		*when = base
+		return
+	}
 	if v.Kind() == reflect.Struct {
 		for field, f := range v.Fields() {
 			vary(f, at+"."+field.Name, changed)

@@ -17,6 +17,8 @@ type Spec struct {
 	Persistent bool
 	// Version is what every server is to run, for example "3.7.3".
 	Version string
+	// Follows is true if the user asks for the minor release of that version only: it is the first one that was run then.
+	Follows bool
 	// Template counts the edits of what takes a new pod. In pods made from a negative one etcd never starts.
 	Template int
 	// Class counts the edits of the kind of volume. There are no volumes of a negative one.
@@ -133,7 +135,7 @@ func (w *World) ends(p *Pod) bool {
 // current reports whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
-	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && !w.drift(p).Any() &&
+	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !w.drift(p).Any() &&
 		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.storage()) && (!v.Expanding || w.cfg.Stunted))
 }
 

@@ -203,7 +203,7 @@ func (w *World) early() bool {
 			return true
 		}
 	}
-	return w.Status.moved()
+	return w.Status.moved() || w.Status.chosen()
 }
 
 // wait lets every deadline pass.
@@ -214,6 +214,9 @@ func (w *World) wait() {
 	}
 	if w.Status.moved() {
 		w.Status.LeaderMoved = base.Add(-time.Hour)
+	}
+	if w.Status.chosen() {
+		w.Status.Tuned.Patch.Since = base.Add(-time.Hour)
 	}
 }
 

@@ -37,8 +37,10 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
-	// Autopilot is what the operator may do about databases, and about members whose data differs.
+	// Autopilot is what the operator may do about databases, about members whose data differs, and about new patch releases.
 	Autopilot plan.Autopilot
+	// Tested are the releases that the operator is tested with one day, the oldest first.
+	Tested []string
 	// seed is what the world was seeded with, nil for one that is made up.
 	seed *plan.Observed
 }
@@ -81,6 +83,8 @@ type World struct {
 	Apart string
 	// Differing is what comparisons of the voters' data show.
 	Differing
+	// Patches is what there is to follow, and what that waits for.
+	Patches
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -216,7 +220,7 @@ func (k *Kube) cluster() plan.Cluster {
 	s := &k.Status
 	c := plan.Cluster{
 		Record: s.Record, Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
-		Version: k.Version, Spec: specText(k.template(), k.Labels),
+		Version: k.version(), Spec: specText(k.template(), k.Labels),
 		Paused: k.Paused, Deleting: k.Deleted, Hibernate: k.Hibernate, VolumeSize: int64(k.storage()), SpecVolumeSize: int64(k.Storage),
 	}
 	if k.Invalid {

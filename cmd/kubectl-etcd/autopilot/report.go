@@ -9,6 +9,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Report is about one cluster.
@@ -65,6 +66,9 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 		r.Held = append(r.Held, c.Status.Autopilot.Held...)
 	}
 	inForce := plan.AutopilotOf(&c.Spec, operator, now)
+	if version.Newest(c.Spec.Version) == "" {
+		inForce.Patches = plan.ModeOff
+	}
 	for _, name := range plan.Features() {
 		r.Features = append(r.Features, Feature{name, inForce.Mode(name).String(), boundBy(c, operator, name, inForce.Mode(name))})
 	}
@@ -93,6 +97,8 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.paused"
 	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
 		return "spec.autopilot.volume.max, which is not set"
+	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
+		return "spec.version, which names no minor release"
 	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:
 		return "the operator's variable AUTOPILOT"
 	case plan.AutopilotOf(all, operator, time.Time{}).Mode(feature) == mode:

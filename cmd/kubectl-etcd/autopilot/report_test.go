@@ -63,6 +63,7 @@ func TestWrite(t *testing.T) {
 		event(v1beta2.ReasonNoLongerHeld, "autopilot.noSpace: no longer held for AutopilotAdvises", time.Minute),
 	}
 	open := func(c *v1beta2.EtcdCluster) {
+		c.Spec.Version = "3.6"
 		c.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "@hourly", Duration: metav1.Duration{Duration: 30 * time.Minute}}
 	}
 	bounded := func(c *v1beta2.EtcdCluster) {

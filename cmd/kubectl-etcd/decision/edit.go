@@ -54,11 +54,11 @@ func set(c *plan.Cluster, name, value string) error {
 		}
 		c.Size = n
 	case "version":
-		v := version.Normalize(value)
+		v := version.Normalize(version.Resolve(value, c.Version))
 		if err := version.Supported(v); err != nil {
 			return fmt.Errorf("the operator would refuse it: %w", err)
 		}
-		c.Version = v
+		c.Version, c.NewestPatch = v, version.Newest(value)
 	case "paused":
 		paused, err := strconv.ParseBool(value)
 		if err != nil {

@@ -3,7 +3,6 @@
 package clusterspec
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Claims are the PersistentVolumeClaims with the cluster's labels.
@@ -32,11 +30,11 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 // Effective is the spec in force: the user's, or while that is invalid the last valid one, so that a mistake does not change a
 // running cluster. Size, paused, hibernate, how far Auto Pilot goes, what happens once a quorum is lost, and what becomes of volumes with the cluster
 // are always the user's: whoever asks to keep data must not lose it for another mistake. So is a maintenance window that can be read. A version
-// is always set. The claims are the cluster's, because volumes cannot shrink.
+// is always set, and a whole one, unless it is refused. The claims are the cluster's, because volumes cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
 	accepted := accepted(c)
 	wanted := *c
-	wanted.Spec.Version = versionOf(c, accepted)
+	wanted.Spec.Version = versionOf(c, accepted, claims)
 	problem := validate(&wanted)
 	if problem == nil {
 		problem = validateVolumes(&wanted, claims)
@@ -50,25 +48,6 @@ func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 		accepted.MaintenanceWindow = c.Spec.MaintenanceWindow
 	}
 	return *accepted, problem
-}
-
-// versionOf is the version to run. If the spec names none it is the last one, so that an operator with another default updates no
-// cluster.
-func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec) string {
-	if c.Spec.Version != "" || accepted == nil {
-		return cmp.Or(c.Spec.Version, version.DefaultEtcd)
-	}
-	return accepted.Version
-}
-
-// accepted is the last valid spec, nil if there was none. Earlier operators did not record a version that the user had not set: it
-// is the one that the cluster runs, or was being updated to.
-func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
-	spec := Noted(c.Status.AcceptedSpec)
-	if spec != nil {
-		spec.Version = cmp.Or(spec.Version, c.Status.TargetVersion, c.Status.CurrentVersion, version.DefaultEtcd)
-	}
-	return spec
 }
 
 // Noted decodes a spec in status, nil if there is none. Only the operator writes it; if it was edited to something that is not a

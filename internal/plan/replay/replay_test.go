@@ -66,11 +66,12 @@ func TestEveryFieldComesBack(t *testing.T) {
 // and etcd's own words are in conditions and events, too, and names are names.
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
-	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.BackingUp", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
+	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.BackingUp", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.NewestPatch", "Cluster.Pinned",
 	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.RestoreSurvivor", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
 	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Database.Pod", "Database.PodUID", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Mute", "Etcd.Reached", "Etcd.Unconfirmed",
 	"HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
+	"Patch.InsteadOf", "Patch.Refused", "Patch.Version",
 	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
 	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.WaitsFor", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
 	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Quarantined.Name",

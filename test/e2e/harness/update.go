@@ -25,11 +25,11 @@ func (c *Cluster) Updated(ctx context.Context, limit time.Duration) error {
 			return err.Error(), false
 		}
 		s := object.Status
-		want := strings.TrimPrefix(object.Spec.Version, "v")
+		want := strings.TrimPrefix(object.Spec.Version, "v") // or the minor release of it
 		done := s.ObservedGeneration == object.Generation && s.UpdatedMembers == object.Spec.Size &&
 			int(object.Spec.Size) == len(s.MemberStatuses)
 		for _, m := range s.MemberStatuses {
-			done = done && (want == "" || m.Version == want)
+			done = done && (want == "" || m.Version == want || strings.HasPrefix(m.Version, want+"."))
 		}
 		return fmt.Sprintf("%d updated, %s; %s", s.UpdatedMembers, s.CurrentVersion, Words(object)), done
 	})

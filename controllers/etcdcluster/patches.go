@@ -1,0 +1,40 @@
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// observeBackup finds the newest verified snapshot of the data that the cluster has now, if an update of etcd by Auto Pilot waits for one.
+func (r *Reconciler) observeBackup(ctx context.Context, p *pass) error {
+	if !plan.PatchDue(p.observed) {
+		return nil
+	}
+	list := &v1beta2.EtcdBackupList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(p.cluster.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list EtcdBackups: %w", err)
+	}
+	for i := range list.Items {
+		if of := list.Items[i].Spec.EtcdCluster; of != nil && of.Name == p.cluster.Name {
+			latestBackup(&p.observed.Cluster.Backup, &list.Items[i], p.cluster.Status.ClusterID)
+		}
+	}
+	return nil
+}
+
+// latestBackup keeps the latest of what is verified and complete of the data of that cluster ID: a cluster that was restored since has other
+// data.
+func latestBackup(latest *plan.RecoveryBackup, of *v1beta2.EtcdBackup, clusterID string) {
+	for i := range of.Status.Snapshots {
+		s := &of.Status.Snapshots[i]
+		if complete(s) && member.ParseID(s.ClusterID) == member.ParseID(clusterID) && (latest.Snapshot == "" || s.CreationTime.After(latest.Taken)) {
+			*latest = plan.RecoveryBackup{EtcdBackup: of.Name, Snapshot: s.Name, Revision: s.Revision, Taken: s.CreationTime.Time}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package clusterspec
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// versionOf is the version to run. If the spec names none, or only its minor release, it is the last one, so that an operator with another
+// default, or one that is tested with newer releases, updates no cluster: Auto Pilot does, in its time.
+func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec, claims []corev1.PersistentVolumeClaim) string {
+	if accepted == nil {
+		return version.Resolve(cmp.Or(c.Spec.Version, version.DefaultEtcd), noted(c, claims))
+	}
+	return version.Resolve(cmp.Or(c.Spec.Version, accepted.Version), accepted.Version)
+}
+
+// accepted is the last valid spec, nil if there was none, with the version that Auto Pilot has chosen since, if it has: that is given up in the
+// pass that accepts another spec. Earlier operators did not record a version that the user had not set: it is the one that the cluster runs, or
+// was being updated to.
+func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
+	spec := Noted(c.Status.AcceptedSpec)
+	if spec == nil {
+		return nil
+	}
+	spec.Version = cmp.Or(spec.Version, c.Status.TargetVersion, c.Status.CurrentVersion, version.DefaultEtcd)
+	if a := c.Status.Autopilot; a != nil && a.Version != nil && version.Minor(a.Version.Version) == version.Minor(spec.Version) {
+		spec.Version = a.Version.Version
+	}
+	return spec
+}
+
+// noted is the highest supported version in the marks of volumes of a cluster of that name: where there is no status, it may have been lost.
+func noted(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) string {
+	highest := ""
+	for i := range claims {
+		v := claims[i].Annotations[resources.AnnotationVersion]
+		if resources.ForeignVolume(c, &claims[i]) == "" && version.Supported(v) == nil && version.Compare(v, highest) > 0 {
+			highest = v
+		}
+	}
+	return highest
+}

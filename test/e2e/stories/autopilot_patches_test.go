@@ -1,0 +1,98 @@
+package stories
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// The patch release that the operator is tested with, and the one before, of one minor release.
+const formerPatch, newestPatch, minorRelease = "3.6.15", "3.6.16", "3.6"
+
+// TestFollowPatches has a cluster with an older patch release follow its minor release: nothing happens before there is a verified backup, and
+// then a client notices no more than of any update.
+func TestFollowPatches(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "follow-patches", ofVersion(formerPatch))
+	s.settled()
+	s.client()
+	s.puts("before", 10)
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no EtcdBackup has a verified snapshot")
+	s.allRun(formerPatch)
+	s.backup("nightly", s.minio(), nil)
+	s.backedUp("nightly")
+	s.look("there is a backup")
+	s.chosen(newestPatch, limit)
+	s.allRun(newestPatch)
+	s.settled()
+	s.has("before", 10)
+	s.report("a client saw")
+	s.toldOnce(v1beta2.ReasonFollowingPatch)
+	s.unsaid(v1beta2.ReasonPatchRefused)
+}
+
+// TestPatchRefused has the operator take etcd 3.5 for the newest patch release of 3.6, which does not start on the data of 3.6: after ten
+// minutes the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version has it tried again. No
+// other story runs meanwhile.
+func TestPatchRefused(t *testing.T) {
+	spec := ofVersion(formerPatch)
+	s := begin(t, "patch-refused", spec)
+	s.settled()
+	s.client()
+	s.puts("before", 10)
+	s.backup("nightly", s.minio(), nil)
+	s.backedUp("nightly")
+	broken := s.digest("3.5.35")
+	t.Cleanup(func() { unpin(t, newestPatch) })
+	s.pins(newestPatch, etcdRepository+":v"+newestPatch+"@"+broken)
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	s.chosen(newestPatch, limit)
+	start := time.Now()
+	s.chosen(formerPatch, 20*time.Minute) // ten of them after the first member has gone
+	t.Logf("taken back after %.0f s", time.Since(start).Seconds())
+	s.isHeld("patches", v1beta2.ReasonPatchRefused, newestPatch)
+	s.allRun(formerPatch)
+	s.settled()
+	s.report("a client saw")
+	if n := len(s.said(v1beta2.ReasonFollowingPatch)); n != 1 {
+		t.Errorf("it was followed %d times", n)
+	}
+	unpin(t, newestPatch)
+	must(t, s.Upgrade(t.Context(), newestPatch, limit))
+	s.settled()
+	s.has("before", 10)
+	s.report("the version named, with the right image")
+}
+
+// chosen waits until Auto Pilot has chosen that version.
+func (s *story) chosen(version string, within time.Duration) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "etcd "+version+" is chosen", within, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		a := object.Status.Autopilot
+		return inJSON(a), a != nil && a.Version != nil && a.Version.Version == version
+	}))
+}
+
+// allRun waits until all members run that version.
+func (s *story) allRun(version string) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "all run etcd "+version, limit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		all := len(object.Status.MemberStatuses) == int(object.Spec.Size)
+		for _, m := range object.Status.MemberStatuses {
+			all = all && m.Version == version
+		}
+		return inJSON(object.Status.MemberStatuses), all
+	}))
+}
