@@ -117,7 +117,7 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeOn, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},

@@ -23,10 +23,10 @@ func patchable(changes ...func(*Observed)) Observed {
 	}}, changes...)...)
 }
 
-// chose has that release be chosen so long ago.
-func chose(v, insteadOf string, ago time.Duration) func(*Observed) {
+// chose has the newest release be chosen so long ago.
+func chose(insteadOf string, ago time.Duration) func(*Observed) {
 	return func(o *Observed) {
-		o.Cluster.Version, o.Cluster.Tuned.Patch = v, Patch{Version: v, InsteadOf: insteadOf, Since: now.Add(-ago)}
+		o.Cluster.Version, o.Cluster.Tuned.Patch = newest, Patch{Version: newest, InsteadOf: insteadOf, Since: now.Add(-ago)}
 	}
 }
 
@@ -106,7 +106,7 @@ func TestFollowPatch(t *testing.T) {
 func TestRetreat(t *testing.T) {
 	back := Patch{Version: former, Since: now, Refused: newest}
 	long, brief := 11*time.Minute, 9*time.Minute
-	begun := chose(newest, former, time.Hour)
+	begun := chose(former, time.Hour)
 	fails := updated(1, false, long)
 	noQuorum := func(o *Observed) { o.Etcd = Etcd{Contact: ContactMinority, ClusterID: recordedID} }
 	crashes := func(o *Observed) { o.Pods[1].StartProblem = "it crashes" }
@@ -123,7 +123,7 @@ func TestRetreat(t *testing.T) {
 		"the first member fails":         {patchable(begun, fails), back, "c-1 has not become healthy with etcd 3.6.16: members go back to 3.6.15"},
 		"it crashes":                     {patchable(begun, fails, crashes), back, "(it crashes)"},
 		"it has had too little time":     {patchable(begun, updated(1, false, brief)), Patch{}, ""},
-		"that was decided only now":      {patchable(chose(newest, former, brief), fails), Patch{}, ""},
+		"that was decided only now":      {patchable(chose(former, brief), fails), Patch{}, ""},
 		"another one has just come back": {patchable(begun, fails, func(o *Observed) { o.Pods[2].ReadyChanged = now.Add(-brief) }), Patch{}, ""},
 		"it is healthy":                  {patchable(begun, updated(1, true, long)), Patch{}, ""},
 		"it answers, and is not ready":   {patchable(begun, updated(1, true, long), func(o *Observed) { o.Pods[1].Ready = false }), Patch{}, ""},
@@ -150,7 +150,7 @@ func TestRetreat(t *testing.T) {
 			}, noQuorum), Patch{}, "",
 		},
 		"a user has asked for it": {patchable(func(o *Observed) { o.Cluster.Version = newest }, fails), Patch{}, ""},
-		"they went back already":  {patchable(chose(newest, "", time.Hour), fails), Patch{}, ""},
+		"they went back already":  {patchable(chose("", time.Hour), fails), Patch{}, ""},
 		"the mode is Off":         {patchable(begun, fails, func(o *Observed) { o.Cluster.Autopilot.Patches = ModeOff }), Patch{}, ""},
 		"the mode is Advise":      {patchable(begun, fails, func(o *Observed) { o.Cluster.Autopilot.Patches = ModeAdvise }), Patch{}, ""},
 		"it is paused":            {patchable(begun, fails, func(o *Observed) { o.Cluster.Paused = true }), Patch{}, ""},
@@ -172,7 +172,7 @@ func TestRetreat(t *testing.T) {
 
 // TestRetreatAdvised says what would be done.
 func TestRetreatAdvised(t *testing.T) {
-	o := patchable(chose(newest, former, time.Hour), updated(1, false, time.Hour), func(o *Observed) { o.Cluster.Autopilot.Patches = ModeAdvise })
+	o := patchable(chose(former, time.Hour), updated(1, false, time.Hour), func(o *Observed) { o.Cluster.Autopilot.Patches = ModeAdvise })
 	_, known := Decide(o)
 	if held := heldBy(known); !strings.HasPrefix(held, v1beta2.ReasonAutopilotAdvises+" c-1 has not become healthy") {
 		t.Errorf("held: %q", held)
@@ -212,7 +212,7 @@ func TestPatchIsRecorded(t *testing.T) {
 
 // TestTheWayBack has the member that failed get the former release at once, whatever the update waits for.
 func TestTheWayBack(t *testing.T) {
-	o := patchable(chose(newest, former, time.Hour), updated(1, false, 11*time.Minute))
+	o := patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute))
 	o.Budget.MinAvailable = 3
 	o.Cluster.Record = o.Cluster.Apply(Next(o), o)
 	o.Cluster.Version = o.Cluster.Tuned.Patch.Version

@@ -59,7 +59,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-func TestNewest(t *testing.T) {
+func TestNewestPatch(t *testing.T) {
 	for in, want := range map[string]string{
 		"3.6": DefaultEtcd, "v3.6": DefaultEtcd, "3.5": "3.5.35", "3.4": "", "3": "", "": "", "3.6.16": "", "3.06": "", "latest": "",
 	} {

@@ -287,5 +287,5 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Status.Quarantined.Member == 0 && w.Status.Hibernation == plan.Awake && !w.behind() && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
+	return w.Status.Quarantined.Member == 0 && w.Status.Hibernation == plan.Awake && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.upToDate()
 }

@@ -62,7 +62,7 @@ func TestNoSpaceLeft(t *testing.T) {
 		spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
 		s := begin(t, "frozen-voter", spec)
 		s.settled()
-		s.overwrites(24)
+		s.overwrites(16)
 		s.look("old")
 		time.Sleep(historyKept)
 		frozen := s.Namespace + "/" + s.Name + "-2/etcd"
