@@ -269,10 +269,10 @@ func (w *World) checkEviction(before, after bool) {
 }
 
 // reached reports whether the spec is fully carried out, with nothing left over.
-func (w *World) reached() bool {
-	if w.Hibernate {
-		return w.asleep()
-	}
+func (w *World) reached() bool { return w.Hibernate && w.asleep() || !w.Hibernate && w.allServe() }
+
+// allServe reports whether that holds of a cluster whose members are to run.
+func (w *World) allServe() bool {
 	g := w.Etcd.Group(w.Status.ID)
 	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods)-w.stranded() != w.Size {
 		return false

@@ -132,15 +132,24 @@ func (o Observed) saving() Action {
 		return o.replace(Replace{})
 	case o.Skip:
 		return o.replace(Replace{Unsaved: "spec.safetySnapshot is Skip"})
-	case o.Cluster.Mute:
-		return o.replace(Replace{Unsaved: "no member of it is known, and it has no pod that could be asked", Keep: true})
-	case o.Cluster.Asleep && !o.Cluster.Answers && len(o.Cluster.Volatile) == 0:
-		return o.replace(Replace{Unsaved: "all of its members are stopped (spec.hibernate)", Keep: true})
+	case o.nobodyToAsk() != "":
+		return o.replace(Replace{Unsaved: o.nobodyToAsk(), Keep: true})
 	case slices.ContainsFunc(o.OrphanedPods, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
 		// It may have the name of the next one, and what it has to say is of before.
 		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: retry.Poll}
 	}
 	return o.start(1)
+}
+
+// nobodyToAsk is why nothing can be saved although there is something; empty if it may be.
+func (o Observed) nobodyToAsk() string {
+	switch c := o.Cluster; {
+	case c.Mute:
+		return "no member of it is known, and it has no pod that could be asked"
+	case c.Asleep && !c.Answers && len(c.Volatile) == 0:
+		return "all of its members are stopped (spec.hibernate)"
+	}
+	return ""
 }
 
 // crossedRestore reports whether it went back to saving at the moment that the cluster began with it: the cluster cancels it, if
