@@ -42,7 +42,8 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Quota *QuotaAutopilot `json:"quota,omitempty"`
 
-	// volume gives the members larger volumes where a higher quota needs them: only if it has a max.
+	// volume gives the members larger volumes where a higher quota needs them: only if it has a max. No mode of it goes further than
+	// that of quota.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`

@@ -53,18 +53,18 @@ const (
 	//
 	// Set spec.paused to false to resume reconciliation.
 	ReasonPaused = "Paused"
-	// ReasonHibernating means that spec.hibernate is true, and that all members are being stopped. Their volumes stay.
+	// ReasonHibernating means that spec.hibernate of the EtcdCluster is true, and that all members are being stopped. Their volumes stay.
 	//
 	// Nothing.
 	ReasonHibernating = "Hibernating"
-	// ReasonHibernated means that all members are stopped, because spec.hibernate is true: nobody is served, no backups are taken, and
-	// nothing but that is wrong.
+	// ReasonHibernated means that all members are stopped, or about to be, because spec.hibernate of the EtcdCluster is true: nobody is
+	// served, no backups are taken, and EtcdUsers and EtcdRoles wait.
 	//
-	// Set spec.hibernate to false to start them again.
+	// Nothing. To start the members again, set spec.hibernate of the EtcdCluster to false.
 	ReasonHibernated = "Hibernated"
 	// ReasonWaking means that the members of a cluster that was hibernated start again.
 	//
-	// Nothing. If no quorum answers within minutes, look at the pods that the message names.
+	// Nothing. After five minutes it counts as a lost quorum: look at the pods that the message names.
 	ReasonWaking = "Waking"
 	// ReasonActionFailed means that a step failed, usually a request to the API server, and is retried.
 	//

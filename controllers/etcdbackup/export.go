@@ -34,7 +34,7 @@ func exported(b *v1beta2.EtcdBackup, interval time.Duration) metrics.Backup {
 
 // interval is the time between two backups that are to be taken, 0 if none are: while the cluster hibernates there is nothing to ask.
 func (p *backupPass) interval() time.Duration {
-	if why := p.observed.Problem; why != nil && why.Reason == v1beta2.ReasonHibernated {
+	if p.observed.Asleep != "" {
 		return 0
 	}
 	return backup.IntervalOf(p.object, p.observed.Now)

@@ -92,6 +92,7 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 		return nil
 	}
 	p.source, o.Problem, err = sourceOf(ctx, reader, p.object)
+	o.Asleep = p.source.asleep
 	return err
 }
 

@@ -25,6 +25,8 @@ type source struct {
 	ancestors []string
 	// revision is the highest that it is known to have had.
 	revision int64
+	// asleep says that its members are stopped on purpose, empty if they are not.
+	asleep string
 	// doubt is why its data may be wrong, empty if nothing is known of that.
 	doubt string
 }
@@ -53,11 +55,9 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("spec.etcdCluster: the members of EtcdCluster %s were created by coreos/etcd-operator: "+
 				"set spec.etcdEndpoints to their client URLs instead", c.Name),
 		}, nil
-	case c.Status.Hibernation == string(plan.Hibernated):
-		return source{}, &failure.Problem{
-			Reason:  v1beta2.ReasonHibernated,
-			Message: fmt.Sprintf("all members of EtcdCluster %s are stopped (spec.hibernate): the next backup is taken once they run again", c.Name),
-		}, nil
+	case c.Status.Hibernation != string(plan.Awake):
+		return source{asleep: fmt.Sprintf("the members of EtcdCluster %s are stopped (spec.hibernate), or just starting: the next backup is taken once they run",
+			c.Name)}, nil, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return source{}, &failure.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,

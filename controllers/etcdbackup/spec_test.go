@@ -41,7 +41,9 @@ func backupOfCluster(t *testing.T, w *backups) {
 	blocked(v1beta2.ReasonWaitingForCluster, "spec.etcdEndpoints")
 	c.Status.Conditions, c.Status.ClusterID, c.Status.Hibernation = nil, "abc", "Hibernated"
 	must(t, w.Status().Update(t.Context(), c))
-	blocked(v1beta2.ReasonHibernated, "the next backup is taken once they run again")
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionAccepted, metav1.ConditionTrue, v1beta2.ReasonAccepted, "")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonHibernated, "the next backup is taken once they run")
 	c.Status.Hibernation = ""
 	c.Status.MemberStatuses = []v1beta2.MemberStatus{
 		{Name: "c-0", Role: v1beta2.MemberRoleVoter},

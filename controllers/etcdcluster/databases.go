@@ -52,7 +52,7 @@ func (r *Reconciler) backingUp(ctx context.Context, c *v1beta2.EtcdCluster) (str
 	}
 	for i := range backups.Items {
 		b := &backups.Items[i]
-		if ref := b.Spec.EtcdCluster; ref != nil && ref.Name == c.Name && b.Status.Run != nil && b.Status.Run.Task == v1beta2.BackupTaskBackup {
+		if ref := b.Spec.EtcdCluster; ref != nil && ref.Name == c.Name && reads(b.Status.Run) {
 			return "EtcdBackup " + b.Name, nil
 		}
 	}
@@ -66,6 +66,11 @@ func (r *Reconciler) backingUp(ctx context.Context, c *v1beta2.EtcdCluster) (str
 		}
 	}
 	return "", nil
+}
+
+// reads reports whether a run may be reading a snapshot. One that has failed and waits for its next try is not.
+func reads(run *v1beta2.BackupRun) bool {
+	return run != nil && run.Task == v1beta2.BackupTaskBackup && run.RetryTime == nil
 }
 
 // defragment begins to defragment a member.

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // export shows in the metrics what the pass has observed, whether or not it has changed anything or could write the status.
@@ -37,7 +38,7 @@ func (p *pass) exported() metrics.Cluster {
 			seen.Unready++
 		}
 	}
-	seen.Up, seen.Margin = c.Status.ClusterID != "" && c.Status.Hibernation != string(plan.Hibernated), -1
+	seen.Up, seen.Margin = c.Status.ClusterID != "" && c.Status.Hibernation != string(plan.Hibernated) && !status.WakesUp(&c.Status, o.Now), -1
 	if o.Etcd.Contact == plan.ContactQuorum { // it has answered, whoever is ready
 		seen.Margin = max(seen.Ready-plan.Quorum(seen.Ready+seen.Unready), 0)
 	}

@@ -102,7 +102,7 @@ var allClusters = &clusters{
 	updated: clusterColumn("updated_members", "Members whose pods match the spec."),
 	members: clusterColumn("members", "Members of etcd: ready and unready voters, and learners.", "state"),
 	margin: clusterColumn("quorum_margin",
-		"Voters that may fail before the quorum is lost: 0 if none may, -1 if it is lost; no series before the cluster is up, while a restore replaces it, or while it hibernates."),
+		"Voters that may fail before the quorum is lost: 0 if none may, -1 if it is lost; no series before the cluster is up, while a restore replaces it, or while it hibernates, or wakes up."),
 	condition: clusterColumn("condition",
 		"1 if the condition is true, 0 if not: Ready, Available, Progressing, Degraded, and with TLS CertificatesValid.", "type"),
 	reasonSince: clusterColumn("reason_since_timestamp_seconds",

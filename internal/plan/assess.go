@@ -114,8 +114,9 @@ func (v *view) assess() {
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
 	if !v.Cluster.Paused && !v.Cluster.Deleting {
 		v.judgeData()
-		v.Room, v.Tidying, v.Tuning = v.room(), v.tidying(), v.tuning()
-		v.Following = v.following()
+		if v.Room = v.room(); !v.Cluster.Hibernate { // nothing that can wait is begun in a cluster that is about to stop
+			v.Tidying, v.Tuning, v.Following = v.tidying(), v.tuning(), v.following()
+		}
 		v.Alarm = v.alarm() // which says what is done about it
 	}
 }

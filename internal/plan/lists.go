@@ -200,7 +200,7 @@ var housekeeping = group{"housekeeping", []rule{
 	reportRejectedSpec,      // report which part of the spec cannot be carried out
 }, lenient}
 
-// hibernation stops all members, and has them start again. It is the only place where the quorum is given up.
+// hibernation stops all members, and has them start again. Besides a restore it is the only place where the quorum is given up.
 var hibernation = group{"hibernation", []rule{
 	wake,           // the members are to run again: leave this state
 	stopMembers,    // delete the members' pods; their volumes stay

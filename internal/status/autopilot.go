@@ -61,7 +61,7 @@ func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
 	if feature == plan.FeatureDiverged {
 		return s.Quarantined == nil && !in.Observed.DataAgrees()
 	}
-	return in.Observed.Etcd.Contact != plan.ContactQuorum && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
+	return in.Observed.Etcd.Contact != plan.ContactQuorum && !hibernates(s) && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }
 
 // tunedOf reads what Auto Pilot has changed of the spec.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,6 +62,9 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	}
 	if in.Cluster.Spec.Hibernate && in.Observed.Cluster.Hibernation == plan.Awake && in.Observed.Cluster.ID != 0 {
 		v.message += "; spec.hibernate waits until all members are healthy and nothing else is under way"
+		if by := in.Observed.Cluster.BackingUp; by != "" {
+			v.message += ": " + by + " is taking a snapshot"
+		}
 	}
 	return v
 }
@@ -85,6 +89,14 @@ func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
 const asleep = "spec.hibernate is true: all members are stopped, or about to be"
 
 func hibernates(s *v1beta2.EtcdClusterStatus) bool { return s.Hibernation == string(plan.Hibernated) }
+
+// wakeLimit is how long members may take to start again before it counts as a lost quorum: nodes may have to be made, and images be pulled.
+const wakeLimit = 5 * time.Minute
+
+// WakesUp reports whether a cluster that was hibernated has no quorum yet, and need not have one.
+func WakesUp(s *v1beta2.EtcdClusterStatus, now time.Time) bool {
+	return s.Hibernation == string(plan.Waking) && (s.QuorumLostSince == nil || now.Sub(s.QuorumLostSince.Time) < wakeLimit)
+}
 
 func hasClusterID(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
@@ -153,8 +165,14 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if !hasClusterID(s) {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
 	}
+	if p := in.Assessment.RejectedSpec; hibernates(s) && p != nil { // nobody sees otherwise what comes of an edit
+		return verdict{true, p.Reason, p.Message}
+	}
 	if hibernates(s) {
 		return verdict{false, v1beta2.ReasonHibernated, asleep}
+	}
+	if WakesUp(s, in.Observed.Now) {
+		return verdict{false, v1beta2.ReasonWaking, message}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, withoutQuorum(s), message}

@@ -97,6 +97,8 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.paused"
 	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
 		return "spec.autopilot.volume.max, which is not set"
+	case feature == plan.FeatureVolume && c.Spec.Autopilot.Quota != nil && boundBy(c, operator, plan.FeatureQuota, mode) == "spec.autopilot.quota.mode":
+		return "spec.autopilot.quota.mode"
 	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
 		return "spec.version, which names no minor release"
 	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:

@@ -120,7 +120,7 @@ func (f *Facts) backup(b v1beta2.EtcdBackup) (one Finding, bad bool) {
 	if b.Status.LastSuccessDate != nil {
 		last = b.Status.LastSuccessDate.Time
 	}
-	late := interval > 0 && f.Now.Sub(last) > 2*interval // as in the alert EtcdBackupStale
+	late := interval > 0 && !f.hibernates() && f.Now.Sub(last) > 2*interval // as in the alert EtcdBackupStale
 	said := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
 	failed := said != nil && said.Status == metav1.ConditionFalse
 	switch {

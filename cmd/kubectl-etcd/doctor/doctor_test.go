@@ -143,6 +143,9 @@ func TestChecks(t *testing.T) {
 			fails(b)
 			b.Status.Conditions[0].Message = "\x1b]0;title\aAccessDenied"
 		}), "backups", doctor.Doubtful, "AccessDenied"},
+		"none is due in hibernation": {func(f *doctor.Facts) {
+			f.Cluster.Status.Hibernation, f.Backups[0].Status.LastSuccessDate.Time = "Hibernated", now.Add(-72*time.Hour)
+		}, "backups", doctor.Good, "the newest is"},
 		"backups are late":     {backup(func(b *v1beta2.EtcdBackup) { b.Status.LastSuccessDate.Time = now.Add(-72 * time.Hour) }), "backups", doctor.Wrong, "is late"},
 		"a stale backup":       {backup(func(b *v1beta2.EtcdBackup) { b.Status.Snapshots[0].Stale = true }), "backups", doctor.Doubtful, "without a quorum"},
 		"backups are off":      {backup(func(b *v1beta2.EtcdBackup) { b.Spec.Suspend = true }), "backups", doctor.Doubtful, "suspended"},

@@ -77,7 +77,7 @@ var checks = []check{
 }
 
 // ofStopped are those that make sense of a cluster whose members are stopped on purpose.
-var ofStopped = []string{"rights", "operator", "paused", "volumes", "certificates", "backups"}
+var ofStopped = []string{"rights", "operator", "paused", "volumes", "certificates", "backups", "conditions"}
 
 // Examine asks all checks.
 func Examine(f *Facts) *Report {

@@ -85,7 +85,7 @@ func paused(f *Facts) []Finding {
 		found.ByHand = fmt.Sprintf(`kubectl -n %s patch etcdcluster %s --type=merge -p '{"spec":{"paused":false}}'`, c.Namespace, c.Name)
 		return []Finding{found}
 	case f.hibernates():
-		found := doubtful("the cluster hibernates: all members are stopped, and their volumes stay (spec.hibernate)")
+		found := doubtful("the cluster hibernates: all members are stopped, or about to be, and their volumes stay (spec.hibernate)")
 		found.ByHand = fmt.Sprintf(`kubectl -n %s patch etcdcluster %s --type=merge -p '{"spec":{"hibernate":false}}'`, c.Namespace, c.Name)
 		return []Finding{found}
 	}
@@ -113,6 +113,9 @@ func conditions(f *Facts) []Finding {
 		v1beta2.ConditionAvailable, v1beta2.ConditionDegraded, v1beta2.ConditionReady, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
 	} {
 		said := meta.FindStatusCondition(f.Cluster.Status.Conditions, kind)
+		if said != nil && said.Reason == v1beta2.ReasonHibernated {
+			continue // as somebody has asked for
+		}
 		if said == nil || (said.Status == metav1.ConditionTrue) == (kind != v1beta2.ConditionDegraded) {
 			continue
 		}

@@ -38,7 +38,7 @@ func (c *Cluster) head(t *terminal.Page) {
 		t.Line(t.In(terminal.Bold, c.Name), version, ready+", "+c.margin(t))
 	}
 	if c.Hibernation == string(plan.Hibernated) {
-		t.Line(t.In(terminal.Yellow, "!") + " hibernated: all members are stopped, and their volumes stay (spec.hibernate)")
+		t.Line(t.In(terminal.Yellow, "!") + " hibernated: all members are stopped, or about to be, and their volumes stay (spec.hibernate)")
 	}
 	if c.Paused {
 		t.Line(t.In(terminal.Yellow, "!") + " paused: the operator changes nothing (spec.paused)")
@@ -54,6 +54,8 @@ func (c *Cluster) head(t *terminal.Page) {
 
 func (c *Cluster) margin(t *terminal.Page) string {
 	switch {
+	case c.Hibernation == string(plan.Hibernated):
+		return "hibernated"
 	case c.MayFail < 0:
 		return t.In(terminal.Red, "no quorum")
 	case c.MayFail == 0:

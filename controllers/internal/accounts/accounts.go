@@ -55,9 +55,10 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonPaused, Message: "spec.paused of EtcdCluster " + c.Name + " is true: set it to false",
 		}
-	case c.Status.Hibernation == string(plan.Hibernated):
+	case c.Status.Hibernation != string(plan.Awake):
 		return &failure.Problem{
-			Reason: v1beta2.ReasonHibernated, Message: "spec.hibernate of EtcdCluster " + c.Name + " is true: set it to false",
+			Reason:  v1beta2.ReasonHibernated,
+			Message: "the members of EtcdCluster " + c.Name + " are stopped (spec.hibernate), or just starting: this is done once they run",
 		}
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return &failure.Problem{
@@ -85,8 +86,7 @@ func inDoubt(c *v1beta2.EtcdCluster) bool {
 // quorumLost reports whether nobody needs to ask etcd to learn that it cannot answer.
 func quorumLost(c *v1beta2.EtcdCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionAvailable)
-	return available != nil && available.Status == metav1.ConditionFalse &&
-		(available.Reason == v1beta2.ReasonQuorumLost || available.Reason == v1beta2.ReasonWaking)
+	return available != nil && available.Status == metav1.ConditionFalse && available.Reason == v1beta2.ReasonQuorumLost
 }
 
 // Gone reports whether the etcd is gone, or will be with all that is in it.

@@ -38,6 +38,8 @@ func (o Observed) begin() Action {
 		return Blocked(*o.Problem)
 	case o.Suspended:
 		return Idle{Reason: v1beta2.ReasonSuspended, Message: "spec.suspend is true: no new backups are taken"}
+	case o.Asleep != "":
+		return Idle{Reason: v1beta2.ReasonHibernated, Message: o.Asleep}
 	case due.IsZero():
 		return Idle{
 			Reason: v1beta2.ReasonScheduled, Next: next,
@@ -105,6 +107,8 @@ func (o Observed) make() Action {
 		})
 	case o.Problem != nil:
 		return CancelRun{Why: *o.Problem}
+	case o.Asleep != "" && o.Run.Task == TaskBackup:
+		return CancelRun{Why: failure.Problem{Reason: v1beta2.ReasonHibernated, Message: o.Asleep}}
 	}
 	if action := tidy(o.OrphanedPods, o.Now); action != nil {
 		return action

@@ -18,6 +18,8 @@ type Observed struct {
 	Problem *failure.Problem
 	// Suspended keeps new runs from being started.
 	Suspended bool
+	// Asleep says that the members of the cluster are stopped on purpose, empty if they are not.
+	Asleep string
 	// Schedule is when runs are due, nil for one only.
 	Schedule Schedule
 	// Timeout is how long one try may take.

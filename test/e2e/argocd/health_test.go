@@ -103,6 +103,9 @@ func TestHealth(t *testing.T) {
 		"hibernated": {
 			"EtcdCluster", cluster(", hibernate: true", "hibernation: Hibernated, "+conditions("Ready=False Hibernated", "Progressing=False Hibernated")), "Suspended", "hibernate",
 		},
+		"waking": {
+			"EtcdCluster", cluster("", "phase: Unavailable, hibernation: Waking, "+conditions("Ready=False Waking", "Progressing=True Waking")), "Progressing", "Waking",
+		},
 		"to hibernate": {"EtcdCluster", cluster(", hibernate: true", conditions("Ready=False Updating", "Progressing=True Updating")), "Progressing", "Updating"},
 		"edited": {
 			"EtcdCluster", strings.Replace(cluster("", conditions("Ready=True SpecReached")), "generation: 2}", "generation: 3}", 1), "Progressing", "has yet to look",
@@ -115,6 +118,7 @@ func TestHealth(t *testing.T) {
 		"backed up":      {"EtcdBackup", backup("", conditions("Accepted=True Accepted", "BackedUp=True BackedUp")), "Healthy", "BackedUp"},
 		"failed":         {"EtcdBackup", backup("schedule: '@daily'", conditions("Accepted=True Accepted", "BackedUp=False StorageFull")), "Degraded", "StorageFull"},
 		"not understood": {"EtcdBackup", backup("schedule: x", conditions("Accepted=False InvalidSchedule", "BackedUp=Unknown NoBackupYet")), "Degraded", "InvalidSchedule"},
+		"asleep":         {"EtcdBackup", backup("schedule: '@daily'", conditions("Accepted=True Accepted", "Progressing=False Hibernated")), "Suspended", "because"},
 		"suspended":      {"EtcdBackup", backup("suspend: true", conditions("BackedUp=True BackedUp")), "Suspended", "suspend"},
 	} {
 		status, message := health(t, c.kind, c.object)
