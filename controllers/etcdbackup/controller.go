@@ -175,7 +175,7 @@ func cameUp(e event.UpdateEvent) bool {
 	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
 	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
 	return isCluster && areClusters &&
-		(old.Status.ClusterID != now.Status.ClusterID || (agentpod.MemberURLs(old, agentpod.Voting) == nil) != (agentpod.MemberURLs(now, agentpod.Voting) == nil))
+		(old.Status.ClusterID != now.Status.ClusterID || old.Status.Hibernation != now.Status.Hibernation || (agentpod.MemberURLs(old, agentpod.Voting) == nil) != (agentpod.MemberURLs(now, agentpod.Voting) == nil))
 }
 
 // backupsOf are the EtcdBackups of a cluster.

@@ -25,13 +25,13 @@ func TestHibernate(t *testing.T) {
 				o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = applied, 5000
 			}
 		}), false},
-		"a member is to be added":    {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 5 }), false},
-		"a member is to be removed":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 1 }), false},
-		"a member is to be updated":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Pods[2].Drift.Template = true }), false},
-		"a volume is about to go":    {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].Deleting = true }), false},
-		"a volume is of another one": {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].MemberID = 0xbad }), false},
+		"a member is to be added":               {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 5 }), false},
+		"a member is to be removed":             {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Size = 1 }), false},
+		"a member is to be updated":             {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Pods[2].Drift.Template = true }), false},
+		"a volume is about to go":               {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].Deleting = true }), false},
+		"a volume is of another one":            {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].MemberID = 0xbad }), false},
 		"a higher quota is due, which can wait": {edit(filled(1700<<20), asked), true},
-		"a snapshot is being taken":  {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), false},
+		"a snapshot is being taken":             {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), false},
 		"the spec cannot be carried out": {
 			edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Version = "3.99.0" }), true,
 		},

@@ -93,9 +93,9 @@ func TestNext(t *testing.T) {
 		o    Observed
 		want Action
 	}{
-		"due":       {Observed{Created: noon}, Start{Run{Task: TaskBackup, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
+		"due":                    {Observed{Created: noon}, Start{Run{Task: TaskBackup, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
 		"its cluster hibernates": {Observed{Created: noon, Asleep: "they are stopped"}, Idle{Reason: v1beta2.ReasonHibernated, Message: "they are stopped"}},
-		"suspended": {Observed{Created: noon, Suspended: true}, Idle{Reason: v1beta2.ReasonSuspended}},
+		"suspended":              {Observed{Created: noon, Suspended: true}, Idle{Reason: v1beta2.ReasonSuspended}},
 		"the spec cannot be carried out": {
 			Observed{Created: noon, Problem: &why}, Blocked(why),
 		},
