@@ -174,8 +174,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func cameUp(e event.UpdateEvent) bool {
 	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
 	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
-	return isCluster && areClusters &&
-		(old.Status.ClusterID != now.Status.ClusterID || old.Status.Hibernation != now.Status.Hibernation || (agentpod.MemberURLs(old, agentpod.Voting) == nil) != (agentpod.MemberURLs(now, agentpod.Voting) == nil))
+	if !isCluster || !areClusters {
+		return false
+	}
+	known := func(c *v1beta2.EtcdCluster) bool { return agentpod.MemberURLs(c, agentpod.Voting) != nil }
+	return old.Status.ClusterID != now.Status.ClusterID || old.Status.Hibernation != now.Status.Hibernation || known(old) != known(now)
 }
 
 // backupsOf are the EtcdBackups of a cluster.

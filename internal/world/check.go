@@ -287,5 +287,5 @@ func (w *World) allServe() bool {
 			return false
 		}
 	}
-	return w.Status.Quarantined.Member == 0 && w.Status.Hibernation == plan.Awake && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.upToDate()
+	return w.Status.Quarantined.Member == 0 && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.upToDate()
 }

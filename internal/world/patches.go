@@ -81,8 +81,11 @@ func (w *World) behind() bool {
 	return newest != "" && newest != w.version() && newest != w.Status.Tuned.Patch.Refused
 }
 
-// upToDate reports whether all is as it is to be in the end that is done step by step: no switch of transports, and no release to follow.
-func (w *World) upToDate() bool { return w.switched() && !w.behind() }
+// upToDate reports whether all is as it is to be in the end that is done step by step: no switch of transports, no release to follow, and nobody
+// who wakes up.
+func (w *World) upToDate() bool {
+	return w.switched() && !w.behind() && w.Status.Hibernation == plan.Awake
+}
 
 // chosen reports whether a release was chosen a moment ago.
 func (s *Status) chosen() bool { return s.Tuned.Patch.Since.Equal(base) }
