@@ -50,7 +50,7 @@ type AutopilotSpec struct {
 
 	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6: one
 	// member after the other, once there is a verified backup that is not older than 24 hours. A release with which no member becomes
-	// healthy is taken back. On by default; it does nothing while spec.version is a full version, or empty.
+	// healthy is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`
@@ -186,7 +186,7 @@ type ChosenVersion struct {
 	// version is the release that members run, or are being updated to.
 	// +required
 	Version string `json:"version"`
-	// insteadOf is the release before it. It is absent once they went back from one.
+	// insteadOf is the release before it. It is absent once a member was healthy with this one, or they went back from one.
 	// +optional
 	InsteadOf string `json:"insteadOf,omitempty"`
 	// since is when that was decided.

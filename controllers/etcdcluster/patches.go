@@ -3,6 +3,7 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,18 +22,21 @@ func (r *Reconciler) observeBackup(ctx context.Context, p *pass) error {
 		return fmt.Errorf("list EtcdBackups: %w", err)
 	}
 	for i := range list.Items {
-		if of := list.Items[i].Spec.EtcdCluster; of != nil && of.Name == p.cluster.Name {
-			latestBackup(&p.observed.Cluster.Backup, &list.Items[i], p.cluster.Status.ClusterID)
+		if of := list.Items[i].Spec.EtcdCluster; of != nil && of.Name == p.cluster.Name && list.Items[i].DeletionTimestamp.IsZero() {
+			latestBackup(&p.observed.Cluster.Backup, &list.Items[i], p.cluster.Status.ClusterID, p.observed.Now.Add(time.Minute))
 		}
 	}
 	return nil
 }
 
 // latestBackup keeps the latest of what is verified and complete of the data of that cluster ID: a cluster that was restored since has other
-// data.
-func latestBackup(latest *plan.RecoveryBackup, of *v1beta2.EtcdBackup, clusterID string) {
+// data. One from the future was dated by a clock that is wrong.
+func latestBackup(latest *plan.RecoveryBackup, of *v1beta2.EtcdBackup, clusterID string, future time.Time) {
 	for i := range of.Status.Snapshots {
 		s := &of.Status.Snapshots[i]
+		if !s.CreationTime.Time.Before(future) {
+			continue
+		}
 		if complete(s) && member.ParseID(s.ClusterID) == member.ParseID(clusterID) && (latest.Snapshot == "" || s.CreationTime.After(latest.Taken)) {
 			*latest = plan.RecoveryBackup{EtcdBackup: of.Name, Snapshot: s.Name, Revision: s.Revision, Taken: s.CreationTime.Time}
 		}

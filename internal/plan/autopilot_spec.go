@@ -48,6 +48,9 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 		a.Enlarge, a.MaxVolume = min(a.Grow, mode(&given.Volume.AutopilotFeature)), given.Volume.Max.Value() // larger volumes are for quotas
 	}
 	a.Defragment, a.Diverged, a.Patches = mode(given.Defragment), mode(given.DivergedMember), mode(given.Patches)
+	if given.Patches == nil || given.Patches.Mode == "" {
+		a.Patches = min(a.Patches, ModeAdvise) // a new release is tried on members that serve, so somebody has to ask for it
+	}
 	return a
 }
 

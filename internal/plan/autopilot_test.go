@@ -94,7 +94,7 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeOn}},
+		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
 				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off),
@@ -117,13 +117,13 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeOn, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
-			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeOn},
+			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},

@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -11,8 +11,8 @@ import (
 
 // Patch is the patch release that Auto Pilot has chosen of the minor release in the spec. It counts as long as the spec asks for that.
 type Patch struct {
-	// Version is what members are to run instead of InsteadOf, which is empty once they went back from one; both are empty if nothing is
-	// chosen.
+	// Version is what members are to run instead of InsteadOf, which is empty once a member is healthy with it, or they went back from one;
+	// both are empty if nothing is chosen.
 	Version, InsteadOf string
 	// Since is when that was decided.
 	Since time.Time `json:",omitzero"`
@@ -24,6 +24,26 @@ type Patch struct {
 func (p Patch) of(newest string) Patch {
 	if newest == "" || version.Minor(newest) != version.Minor(p.Version) {
 		return Patch{}
+	}
+	return p
+}
+
+// proven forgets the release before once a member is healthy with this one: from then on it stays, whatever becomes of that member. What it has
+// written, no other release may be able to read.
+func (p Patch) proven(o Observed) Patch {
+	for _, a := range o.Etcd.Answers {
+		i := slices.IndexFunc(o.Pods, func(pod Pod) bool { return pod.Name == a.Pod && pod.UID == a.PodUID })
+		if i >= 0 && o.Pods[i].Ready && a.Version == p.Version && a.ClusterID == o.Cluster.ID && a.Leader != 0 {
+			p.InsteadOf = ""
+		}
+	}
+	return p
+}
+
+// unproven is what a restore starts with: the release before, as long as no member is healthy with this one.
+func (p Patch) unproven() Patch {
+	if p.InsteadOf != "" {
+		p.Version, p.InsteadOf = p.InsteadOf, ""
 	}
 	return p
 }
@@ -89,6 +109,9 @@ func (v *view) againstFollowing() string {
 func (v *view) retreating() Action {
 	c := v.Cluster
 	p, mode := c.Tuned.Patch, c.Autopilot.Patches
+	if p.of(c.NewestPatch) == (Patch{}) { // a user has written something else
+		return nil
+	}
 	if mode == ModeOff || p.InsteadOf == "" || p.Version != c.Version || v.Now.Sub(v.atRestSince(p.Since)) < patchLimit {
 		return nil
 	}
@@ -128,7 +151,7 @@ func (v *view) failsWith(target string) (why string) {
 			former = true
 		case answers && a.Leader != 0: // whatever becomes of its pod
 			return ""
-		case p.Deleting: // who knows whether it would
+		case p.Deleting || p.Permit == nil: // who knows whether it would
 		case why == "" && (v.unstartable(p) || v.othersAreHealthy(p)):
 			why = fmt.Sprintf("%s has not become healthy with etcd %s", p.Name, target)
 			if problem := p.startProblem(); problem != "" {
@@ -139,7 +162,7 @@ func (v *view) failsWith(target string) (why string) {
 	if !former {
 		return ""
 	}
-	return cmp.Or(why, v.unpullable(target), v.forbidden(target))
+	return why
 }
 
 // othersAreHealthy reports whether all voters are but that pod's.
@@ -149,26 +172,6 @@ func (v *view) othersAreHealthy(p Pod) bool {
 		others--
 	}
 	return v.Etcd.Contact == ContactQuorum && v.healthyVoters(p.Name) == others
-}
-
-// unpullable says why the image of that version cannot be pulled, empty if it is not known that it cannot.
-func (v *view) unpullable(target string) string {
-	for _, pull := range v.PrepullPods {
-		if pull.Problem != "" && pull.Image == v.Cluster.Image(target) {
-			return fmt.Sprintf("image %s cannot be pulled to node %s: %s", pull.Image, pull.Node, pull.Problem)
-		}
-	}
-	return ""
-}
-
-// forbidden says that the API server refuses the update of a member to that version, empty if it does not.
-func (v *view) forbidden(target string) string {
-	for _, m := range v.voters {
-		if p := v.pods[m.Name]; p.Version != target && v.change(m).restartsPod() && v.refused(v.update(m)) {
-			return fmt.Sprintf("the API server refuses to have %s run etcd %s", m.Name, target)
-		}
-	}
-	return ""
 }
 
 func (a CommitTuning) describePatch() Description {

@@ -132,11 +132,11 @@ func TestRetreat(t *testing.T) {
 		"another one is down, too":       {silent(patchable(begun, fails, func(o *Observed) { o.Pods[2].Ready = false }), 2), Patch{}, ""},
 		"there is no quorum":             {patchable(begun, fails, noQuorum), Patch{}, ""},
 		"it crashes, and there is none":  {patchable(begun, fails, crashes, noQuorum), back, "(it crashes)"},
-		"the image cannot be pulled":     {patchable(begun, unpulled("no such tag")), back, "cannot be pulled to node n1: no such tag"},
+		"the image cannot be pulled":     {patchable(begun, unpulled("no such tag")), Patch{}, ""}, // it costs no member, and says nothing of the release
 		"it is forbidden": {
 			patchable(begun, func(o *Observed) {
 				o.Refused = []Refusal{{Target: TargetOfUpdate(SetImage{Name: "c-2"}), Since: now.Add(-time.Hour), RetryAt: now.Add(time.Minute)}}
-			}), back, "the API server refuses to have c-2 run etcd 3.6.16",
+			}), Patch{}, "",
 		},
 		"it is being pulled": {patchable(begun, unpulled("")), Patch{}, ""},
 		"the update is complete": {
@@ -205,8 +205,29 @@ func TestPatchIsRecorded(t *testing.T) {
 		}
 	}
 	restore := CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}
-	if kept := o.Cluster.Apply(restore, o); kept.Tuned.Patch != chosen || kept.Previous.Tuned != (Tuned{}) {
+	if kept := o.Cluster.Apply(restore, o); kept.Tuned.Patch != (Patch{Version: former, Since: chosen.Since}) || kept.Previous.Tuned != (Tuned{}) {
 		t.Errorf("after a restore it is %+v, and %+v", kept.Tuned, kept.Previous.Tuned)
+	}
+}
+
+// TestProvenPatch never takes a release back with which a member was healthy, whatever has become of that since.
+func TestProvenPatch(t *testing.T) {
+	o := patchable(chose(former, time.Hour), updated(1, true, 11*time.Minute))
+	proven := o.Cluster.Apply(Next(o), o)
+	if p := proven.Tuned.Patch; p.Version != newest || p.InsteadOf != "" {
+		t.Fatalf("once a member is healthy with it, it is %+v", p)
+	}
+	o = patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Pods[1].StartProblem = "no space left on device" })
+	if _, back := Next(o).(CommitTuning); !back {
+		t.Errorf("a member that never was healthy does not go back: %#v", Next(o))
+	}
+	o.Cluster.Record = proven
+	if act, back := Next(o).(CommitTuning); back {
+		t.Errorf("a member that was healthy goes back: %+v", act)
+	}
+	restore := CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}
+	if kept := proven.Apply(restore, o); kept.Tuned.Patch.Version != newest {
+		t.Errorf("a restore starts with %+v", kept.Tuned.Patch)
 	}
 }
 

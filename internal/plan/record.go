@@ -118,6 +118,9 @@ func (r Record) note(a Action, o Observed) Record {
 	if o.Cluster.Invalid == nil {
 		r.Tuned = r.Tuned.of(o)
 	}
+	if r.Tuned.Patch.InsteadOf != "" {
+		r.Tuned.Patch = r.Tuned.Patch.proven(o)
+	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
 	}
@@ -185,6 +188,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec, Tuned: r.Tuned,
 		Previous: r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
 	}
+	next.Tuned.Patch = next.Tuned.Patch.unproven()
 	if r.Previous == nil {
 		next.Previous = r.putAside(o)
 		next.ReplacedID = next.Previous.ExpectedID()

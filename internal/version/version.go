@@ -43,14 +43,14 @@ func Newest(minor string) string {
 	return newest
 }
 
-// Resolve is the whole version that a spec asks for: the one that it names, or of a minor release the last one, if that is of it, and otherwise
-// the newest. So an operator that is tested with a newer one updates nothing by that alone. What is neither comes back as it is.
+// Resolve is the whole version that a spec asks for: the one that it names, or of a minor release the last one, if that is of it and still supported, and
+// otherwise the newest. So an operator that is tested with a newer one updates nothing by that alone. What is neither comes back as it is.
 func Resolve(asked, last string) string {
 	newest := Newest(asked)
 	switch {
 	case newest == "":
 		return asked
-	case Minor(last) == Minor(newest):
+	case Minor(last) == Minor(newest) && Supported(Normalize(last)) == nil:
 		return last
 	}
 	return newest

@@ -82,7 +82,7 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 // boundBy is the first of what gives a feature its mode, empty if that is On.
 func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature string, mode plan.Mode) string {
 	alone := c.Spec.DeepCopy()
-	alone.Autopilot = &v1beta2.AutopilotSpec{}
+	alone.Autopilot = &v1beta2.AutopilotSpec{Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}}
 	if a := c.Spec.Autopilot; a != nil && a.Volume != nil {
 		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: a.Volume.Max}
 	}
@@ -97,14 +97,23 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.paused"
 	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
 		return "spec.autopilot.volume.max, which is not set"
-	case feature == plan.FeatureVolume && c.Spec.Autopilot.Quota != nil && boundBy(c, operator, plan.FeatureQuota, mode) == "spec.autopilot.quota.mode":
-		return "spec.autopilot.quota.mode"
 	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
 		return "spec.version, which names no minor release"
 	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:
 		return "the operator's variable AUTOPILOT"
 	case plan.AutopilotOf(all, operator, time.Time{}).Mode(feature) == mode:
 		return "spec.autopilot.mode"
+	}
+	return own(c.Spec.Autopilot, feature, mode)
+}
+
+// own is the field that bounds a feature where nothing else does.
+func own(given *v1beta2.AutopilotSpec, feature string, mode plan.Mode) string {
+	switch {
+	case feature == plan.FeaturePatches && (given == nil || given.Patches == nil || given.Patches.Mode == ""):
+		return "spec.autopilot.patches.mode, which is not set"
+	case feature == plan.FeatureVolume && given != nil && given.Quota != nil && string(given.Quota.Mode) == mode.String():
+		return "spec.autopilot.quota.mode"
 	}
 	return "spec.autopilot." + feature + ".mode"
 }

@@ -2,6 +2,7 @@ package clusterspec
 
 import (
 	"cmp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,7 +17,11 @@ func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec, claims
 	if accepted == nil {
 		return version.Resolve(cmp.Or(c.Spec.Version, version.DefaultEtcd), noted(c, claims))
 	}
-	return version.Resolve(cmp.Or(c.Spec.Version, accepted.Version), accepted.Version)
+	last := accepted.Version
+	if runs := c.Status.CurrentVersion; version.Minor(last) != version.Minor(c.Spec.Version) && version.Minor(runs) == version.Minor(c.Spec.Version) {
+		last = runs // an update to another minor release was begun, and is taken back
+	}
+	return version.Resolve(cmp.Or(c.Spec.Version, accepted.Version), last)
 }
 
 // accepted is the last valid spec, nil if there was none, with the version that Auto Pilot has chosen since, if it has: that is given up in the
@@ -28,18 +33,21 @@ func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
 		return nil
 	}
 	spec.Version = cmp.Or(spec.Version, c.Status.TargetVersion, c.Status.CurrentVersion, version.DefaultEtcd)
-	if a := c.Status.Autopilot; a != nil && a.Version != nil && version.Minor(a.Version.Version) == version.Minor(spec.Version) {
+	if a := c.Status.Autopilot; a != nil && a.Version != nil && version.Minor(a.Version.Version) == version.Minor(spec.Version) &&
+		version.Supported(a.Version.Version) == nil && !strings.ContainsAny(a.Version.Version, "-+") { // as the schema has it of the spec
 		spec.Version = a.Version.Version
 	}
 	return spec
 }
 
-// noted is the highest supported version in the marks of volumes of a cluster of that name: where there is no status, it may have been lost.
+// noted is the highest supported version, of the minor release that is asked for, in the marks of volumes of a cluster of that name: where there is
+// no status, it may have been lost.
 func noted(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) string {
 	highest := ""
 	for i := range claims {
 		v := claims[i].Annotations[resources.AnnotationVersion]
-		if resources.ForeignVolume(c, &claims[i]) == "" && version.Supported(v) == nil && version.Compare(v, highest) > 0 {
+		asked := c.Spec.Version == "" || version.Minor(v) == version.Minor(c.Spec.Version)
+		if asked && resources.ForeignVolume(c, &claims[i]) == "" && version.Supported(v) == nil && version.Compare(v, highest) > 0 {
 			highest = v
 		}
 	}

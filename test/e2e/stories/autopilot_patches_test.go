@@ -16,7 +16,7 @@ const formerPatch, newestPatch, minorRelease = "3.6.15", "3.6.16", "3.6"
 // then a client notices no more than of any update.
 func TestFollowPatches(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "follow-patches", ofVersion(formerPatch))
+	s := begin(t, "follow-patches", followed())
 	s.settled()
 	s.client()
 	s.puts("before", 10)
@@ -39,7 +39,7 @@ func TestFollowPatches(t *testing.T) {
 // minutes the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version has it tried again. No
 // other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
-	spec := ofVersion(formerPatch)
+	spec := followed()
 	s := begin(t, "patch-refused", spec)
 	s.settled()
 	s.client()
@@ -66,6 +66,13 @@ func TestPatchRefused(t *testing.T) {
 	s.settled()
 	s.has("before", 10)
 	s.report("the version named, with the right image")
+}
+
+// followed is a cluster with the former release, in which newer ones may be followed.
+func followed() v1beta2.EtcdClusterSpec {
+	spec := ofVersion(formerPatch)
+	spec.Autopilot = &v1beta2.AutopilotSpec{Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}}
+	return spec
 }
 
 // chosen waits until Auto Pilot has chosen that version.
