@@ -165,14 +165,8 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if !hasClusterID(s) {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
 	}
-	if p := in.Assessment.RejectedSpec; hibernates(s) && p != nil { // nobody sees otherwise what comes of an edit
-		return verdict{true, p.Reason, p.Message}
-	}
-	if hibernates(s) {
-		return verdict{false, v1beta2.ReasonHibernated, asleep}
-	}
-	if WakesUp(s, in.Observed.Now) {
-		return verdict{false, v1beta2.ReasonWaking, message}
+	if v := onPurpose(s, in, message); v != nil {
+		return *v
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, withoutQuorum(s), message}
@@ -199,6 +193,19 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 		}
 	}
 	return all
+}
+
+// onPurpose is what holds of a cluster whose members do not run because somebody has asked for that, nil of any other.
+func onPurpose(s *v1beta2.EtcdClusterStatus, in Input, message string) *verdict {
+	switch p := in.Assessment.RejectedSpec; {
+	case hibernates(s) && p != nil: // nobody sees otherwise what comes of an edit
+		return &verdict{true, p.Reason, p.Message}
+	case hibernates(s):
+		return &verdict{false, v1beta2.ReasonHibernated, asleep}
+	case WakesUp(s, in.Observed.Now):
+		return &verdict{false, v1beta2.ReasonWaking, message}
+	}
+	return nil
 }
 
 // withoutQuorum is the reason of a cluster that has none.
