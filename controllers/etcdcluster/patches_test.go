@@ -25,7 +25,9 @@ func TestMinorReleaseIsFollowed(t *testing.T) {
 	w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.Version = before })
 	w.settle(t, name)
 	w.makeReady(t)
-	w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.6" })
+	w.change(t, name, func(c *v1beta2.EtcdCluster) {
+		c.Spec.Version, c.Spec.Autopilot = "3.6", &v1beta2.AutopilotSpec{Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}}
+	})
 	w.settle(t, name)
 	w.runsAll(t, before)
 
