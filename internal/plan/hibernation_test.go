@@ -32,6 +32,16 @@ func TestHibernate(t *testing.T) {
 		"a volume is of another one":            {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Volumes[1].MemberID = 0xbad }), false},
 		"a higher quota is due, which can wait": {edit(filled(1700<<20), asked), true},
 		"a snapshot is being taken":             {edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), false},
+		"the members' data differs": {
+			edit(healthyCluster(3, true), asked, func(o *Observed) {
+				for i := range o.Etcd.Answers {
+					o.Etcd.Answers[i].Alarms = []Alarm{{Kind: AlarmCorrupt, Member: o.Etcd.Members[0].ID}}
+				}
+			}), false,
+		},
+		"a member is being replaced for its data": {
+			edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Quarantined = Quarantined{Member: 0xbad, Name: "c-9"} }), false,
+		},
 		"the spec cannot be carried out": {
 			edit(healthyCluster(3, true), asked, func(o *Observed) { o.Cluster.Version = "3.99.0" }), true,
 		},

@@ -64,6 +64,14 @@ func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
 	return in.Observed.Etcd.Contact != plan.ContactQuorum && !hibernates(s) && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }
 
+// hibernationOf reads how far a cluster is with spec.hibernate. What nobody knows is none: members that run are looked after.
+func hibernationOf(s *v1beta2.EtcdClusterStatus) plan.Hibernation {
+	if h := plan.Hibernation(s.Hibernation); h == plan.Hibernated || h == plan.Waking {
+		return h
+	}
+	return plan.Awake
+}
+
 // tunedOf reads what Auto Pilot has changed of the spec.
 func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
 	if a == nil {

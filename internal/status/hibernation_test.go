@@ -38,6 +38,15 @@ func TestWakesUp(t *testing.T) {
 	}
 }
 
+// TestUnknownHibernation takes a word in status that no operator writes for none.
+func TestUnknownHibernation(t *testing.T) {
+	for word, want := range map[string]plan.Hibernation{"": plan.Awake, "Dozing": plan.Awake, "Hibernated": plan.Hibernated, "Waking": plan.Waking} {
+		if got := RecordOf(&v1beta2.EtcdClusterStatus{Hibernation: word}).Hibernation; got != want {
+			t.Errorf("%q is read as %q, want %q", word, got, want)
+		}
+	}
+}
+
 // TestRefusedAsleep says what comes of an edit that cannot be carried out, though nothing else is said of a cluster that hibernates.
 func TestRefusedAsleep(t *testing.T) {
 	in := allAnswer()

@@ -31,7 +31,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	r.Quarantined = quarantinedOf(s.Quarantined)
-	r.Tuned, r.Hibernation = tunedOf(s.Autopilot), plan.Hibernation(s.Hibernation)
+	r.Tuned, r.Hibernation = tunedOf(s.Autopilot), hibernationOf(s)
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
