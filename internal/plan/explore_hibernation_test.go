@@ -32,7 +32,7 @@ var sleepMutants = map[string]mutant{
 		scenario: scenario{sizes: []int{3}, running: true, sleeps: true, lockstep: true},
 	},
 	"a cluster hibernates while a learner joins": {
-		next: sleepAtOnce, want: "H: all members are to be stopped while", persistent: true,
+		next: sleepWhileOneJoins, want: "H: all members are to be stopped while", persistent: true,
 		scenario: scenario{sizes: []int{1, 3}, edits: []edit{hibernated}, running: true, sleeps: true, lockstep: true},
 	},
 	"a cluster hibernates on emptyDirs": {
@@ -42,6 +42,10 @@ var sleepMutants = map[string]mutant{
 	"members that are stopped on purpose are taken for lost": {
 		next: forgetSleep, want: "H: a pod is created while", persistent: true,
 		scenario: scenario{sizes: []int{3}, edits: []edit{hibernated}, running: true, sleeps: true, lockstep: true},
+	},
+	"a member is stopped whose claim is deleted": {
+		next: stopAnyway, want: "H: c-", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{hibernated}, running: true, sleeps: true, lockstep: true, faults: 1},
 	},
 	"a cluster never wakes up": {
 		next: sleepOn, want: "L1", persistent: true,
@@ -57,6 +61,22 @@ func sleepUnasked(o plan.Observed) plan.Action {
 func sleepAtOnce(o plan.Observed) plan.Action {
 	if o.Cluster.Hibernate && o.Cluster.Hibernation == plan.Awake && o.Etcd.Contact == plan.ContactQuorum {
 		return plan.CommitHibernation{Hibernation: plan.Hibernated}
+	}
+	return plan.Next(o)
+}
+
+// sleepWhileOneJoins waits for a learner, to make the mistake.
+func sleepWhileOneJoins(o plan.Observed) plan.Action {
+	if !slices.ContainsFunc(o.Etcd.Members, func(m plan.Member) bool { return m.Learner }) {
+		return plan.Next(o)
+	}
+	return sleepAtOnce(o)
+}
+
+// stopAnyway does not look whose data would end with a pod.
+func stopAnyway(o plan.Observed) plan.Action {
+	for i := range o.Volumes {
+		o.Volumes[i].Deleting = o.Volumes[i].Deleting && o.Cluster.Hibernation != plan.Hibernated
 	}
 	return plan.Next(o)
 }

@@ -65,6 +65,8 @@ func TestHibernated(t *testing.T) {
 		}
 	}
 	wants("it is decided", o, DeletePod{Name: "c-0", Why: v1beta2.ReasonHibernating})
+	wants("its claim is deleted meanwhile", edit(o, func(o *Observed) { o.Volumes[0].Deleting = true }), CommitHibernation{Hibernation: Waking})
+	wants("it is on an emptyDir", edit(o, func(o *Observed) { o.Pods[0].Persistent = false }), CommitHibernation{Hibernation: Waking})
 	o.Pods[0].Deleting, o.Pods[0].Deadline = true, o.Now
 	wants("one stops", o, DeletePod{Name: "c-1", Why: v1beta2.ReasonHibernating})
 	o.Pods, o.Etcd = o.Pods[:1], Etcd{Contact: ContactNone}

@@ -202,7 +202,7 @@ var housekeeping = group{"housekeeping", []rule{
 
 // hibernation stops all members, and has them start again. Besides a restore it is the only place where the quorum is given up.
 var hibernation = group{"hibernation", []rule{
-	wake,           // the members are to run again: leave this state
+	wake,           // the members are to run again, or the data of one would end with its pod: leave this state
 	stopMembers,    // delete the members' pods; their volumes stay
 	stayHibernated, // report that all members are stopped
 }, strict}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -14,9 +15,11 @@ func hibernate(v *view) Action {
 	return CommitHibernation{Hibernation: Hibernated, Members: votersOf(v.Etcd.Members)}
 }
 
-// wake decides that the members start again.
+// wake decides that the members start again: somebody has asked for it, or there is one left whose data would end with its pod, because somebody
+// has deleted its claim since, or it never was on a volume.
 func wake(v *view) Action {
-	if v.Cluster.Hibernate {
+	alive := func(p Pod) bool { return !p.Deleting && (!p.Persistent || !v.usable(v.volumes[p.Name])) }
+	if v.Cluster.Hibernate && !slices.ContainsFunc(v.Pods, alive) {
 		return nil
 	}
 	return CommitHibernation{Hibernation: Waking}

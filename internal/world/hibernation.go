@@ -11,15 +11,35 @@ func (w *World) checkHibernation(a plan.Action) {
 	case plan.CommitHibernation:
 		if act.Hibernation == plan.Hibernated {
 			w.checkSleep()
-		} else if w.Hibernate {
+		} else if w.Hibernate && !w.keepsAlive() {
 			w.violate("H: the members start again, and are to be stopped")
 		}
 	case plan.CreatePods:
 		if w.Status.Hibernation == plan.Hibernated {
 			w.violate("H: a pod is created while the cluster hibernates")
 		}
+	case plan.DeletePod:
+		if p := w.pod(act.Name); w.Status.Hibernation == plan.Hibernated && p != nil && w.ephemeral(p) {
+			w.violate("H: %s is stopped, and its data ends with it", act.Name)
+		}
 	default:
 	}
+}
+
+// keepsAlive reports whether there is a pod with which a member's data ends.
+func (w *World) keepsAlive() bool {
+	for i := range w.Pods {
+		if p := &w.Pods[i]; !p.Deleting && w.ephemeral(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// ephemeral reports whether what a pod holds is not on a volume that stays.
+func (w *World) ephemeral(p *Pod) bool {
+	v := w.volume(p.Name)
+	return !p.Persistent || v == nil || v.Deleting || v.Lost
 }
 
 func (w *World) checkSleep() {
