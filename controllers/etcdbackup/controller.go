@@ -28,6 +28,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
@@ -178,7 +179,7 @@ func cameUp(e event.UpdateEvent) bool {
 		return false
 	}
 	known := func(c *v1beta2.EtcdCluster) bool { return agentpod.MemberURLs(c, agentpod.Voting) != nil }
-	return old.Status.ClusterID != now.Status.ClusterID || old.Status.Hibernation != now.Status.Hibernation || known(old) != known(now)
+	return old.Status.ClusterID != now.Status.ClusterID || status.Asleep(&old.Status) != status.Asleep(&now.Status) || known(old) != known(now)
 }
 
 // backupsOf are the EtcdBackups of a cluster.

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -55,7 +56,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("spec.etcdCluster: the members of EtcdCluster %s were created by coreos/etcd-operator: "+
 				"set spec.etcdEndpoints to their client URLs instead", c.Name),
 		}, nil
-	case c.Status.Hibernation != string(plan.Awake):
+	case status.Asleep(&c.Status):
 		return source{asleep: fmt.Sprintf("the members of EtcdCluster %s are stopped (spec.hibernate), or just starting: the next backup is taken once they run",
 			c.Name)}, nil, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:

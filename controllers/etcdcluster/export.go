@@ -38,7 +38,8 @@ func (p *pass) exported() metrics.Cluster {
 			seen.Unready++
 		}
 	}
-	seen.Up, seen.Margin = c.Status.ClusterID != "" && c.Status.Hibernation != string(plan.Hibernated) && !status.WakesUp(&c.Status, o.Now), -1
+	stopped := c.Status.Hibernation == string(plan.Hibernated) && status.Asleep(&c.Status)
+	seen.Up, seen.Margin = c.Status.ClusterID != "" && !stopped && !status.WakesUp(&c.Status, o.Now), -1
 	if o.Etcd.Contact == plan.ContactQuorum { // it has answered, whoever is ready
 		seen.Margin = max(seen.Ready-plan.Quorum(seen.Ready+seen.Unready), 0)
 	}

@@ -150,7 +150,8 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 // safetyOf is what an EtcdRestore has saved of the data that it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	safety := plan.Safety{
-		UnsavedReason: restore.Status.Unsaved, Skipped: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+		UnsavedReason: restore.Status.Unsaved, Asleep: restore.Status.Unsaved == plan.UnsavedAsleep,
+		Skipped: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 	}
 	if saved := restore.Status.SafetySnapshot; saved != nil {
 		safety.Stale, safety.Revision = saved.Stale, saved.Revision

@@ -39,7 +39,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 		Deleting:       !o.DeletionTimestamp.IsZero(), HasFinalizer: controllerutil.ContainsFinalizer(o, restoreFinalizer),
 		Skip:     o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 		Timeout:  restores.Timeout(&o.Spec),
-		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
+		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil, UnsavedAsleep: s.Unsaved == plan.UnsavedAsleep,
 		Run: runOf(s), OfMember: o.Spec.Member != nil,
 	}
 	if s.SaveTime != nil {

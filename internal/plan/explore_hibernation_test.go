@@ -9,13 +9,14 @@ import (
 
 // sleeping are clusters that hibernate, and wake up again.
 var sleeping = map[string]scenario{
-	"hibernates, of 1":            {sizes: []int{1}, edits: []edit{hibernated, awake}, sleeps: true, faults: 1, full: 2},
-	"hibernates, of 3":            {sizes: []int{3}, edits: []edit{hibernated, awake}, sleeps: true, faults: 1, full: 2},
-	"hibernates while it grows":   {sizes: []int{1, 3}, edits: []edit{hibernated, awake}, sleeps: true, full: 1},
-	"hibernates while it shrinks": {sizes: []int{3, 1}, edits: []edit{hibernated, awake}, sleeps: true, full: 1},
-	"hibernates in a roll":        {sizes: []int{3}, edits: []edit{template(1), hibernated, template(2), awake}, sleeps: true, full: 1},
-	"hibernates in a bad update":  {sizes: []int{3}, edits: []edit{template(-1), hibernated, template(0)}, sleeps: true, full: 1},
-	"hibernates, and is restored": {sizes: []int{1}, edits: []edit{hibernated, snapshot(1), awake}, sleeps: true, faults: 1, full: 1},
+	"hibernates, of 1":             {sizes: []int{1}, edits: []edit{hibernated, awake}, sleeps: true, faults: 1, full: 2},
+	"hibernates, of 3":             {sizes: []int{3}, edits: []edit{hibernated, awake}, sleeps: true, faults: 1, full: 2},
+	"hibernates while it grows":    {sizes: []int{1, 3}, edits: []edit{hibernated, awake}, sleeps: true, full: 1},
+	"hibernates while it shrinks":  {sizes: []int{3, 1}, edits: []edit{hibernated, awake}, sleeps: true, full: 1},
+	"hibernates again as it wakes": {sizes: []int{3}, edits: []edit{hibernated, awake, hibernated, awake}, sleeps: true, full: 1},
+	"hibernates in a roll":         {sizes: []int{3}, edits: []edit{template(1), hibernated, template(2), awake}, sleeps: true, full: 1},
+	"hibernates in a bad update":   {sizes: []int{3}, edits: []edit{template(-1), hibernated, template(0)}, sleeps: true, full: 1},
+	"hibernates, and is restored":  {sizes: []int{1}, edits: []edit{hibernated, snapshot(1), awake}, sleeps: true, faults: 1, full: 1},
 	"restore called off in hibernation": {
 		sizes: []int{1}, edits: []edit{hibernated, snapshot(1), off(1), awake}, sleeps: true, full: 1,
 	},

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -71,8 +72,14 @@ func TestHibernated(t *testing.T) {
 	wants("one stops", o, DeletePod{Name: "c-1", Why: v1beta2.ReasonHibernating})
 	o.Pods, o.Etcd = o.Pods[:1], Etcd{Contact: ContactNone}
 	wants("one is left", o, Wait{Reason: v1beta2.ReasonHibernating, Message: "the pods are gone: c-0"})
+	o.Pods[0].Deadline, o.Pods[0].Node = o.Now.Add(-time.Hour), "n-0"
+	wants("its node is silent", o, Wait{Reason: v1beta2.ReasonHibernating, Message: "the pods are gone: c-0; etcd may still run there, as node n-0 does"})
 	o.Pods = nil
 	wants("all are stopped", o, Idle{Reason: v1beta2.ReasonHibernated, Message: "c-0, c-1, c-2"})
+	wants("a member is still stopping as it is to wake up", edit(o, func(o *Observed) {
+		o.Cluster.Hibernate, o.Pods = false, healthyCluster(3, true).Pods[:1]
+		o.Pods[0].Deleting, o.Pods[0].Deadline = true, o.Now.Add(time.Minute)
+	}), Wait{Reason: v1beta2.ReasonHibernating, Message: "start again once these pods are gone: c-0"})
 	if r := o.Cluster.Apply(nil, o); r.Hibernation != Hibernated {
 		t.Errorf("it is %q", r.Hibernation)
 	}
@@ -81,6 +88,10 @@ func TestHibernated(t *testing.T) {
 	o.Cluster.Record = o.Cluster.Apply(Next(o), o)
 	if create, ok := Next(o).(CreatePods); !ok || len(create.Pods) != 3 || create.Pods[0].Permit == nil {
 		t.Errorf("as it wakes up: %#v", Next(o))
+	}
+	wants("it is to sleep on before it is up", edit(o, func(o *Observed) { o.Cluster.Hibernate = true }), CommitHibernation{Hibernation: Hibernated, Members: o.Cluster.Voters})
+	if create, ok := Next(edit(o, func(o *Observed) { o.Cluster.Hibernate, o.Volumes = true, o.Volumes[1:] })).(CreatePods); !ok {
+		t.Errorf("it is to sleep on, and a volume is gone: %#v", create)
 	}
 	o.Pods = healthyCluster(3, true).Pods
 	wants("no quorum answers yet", o, Wait{Reason: v1beta2.ReasonWaking, Message: "the cluster wakes up; no quorum"})
@@ -98,5 +109,30 @@ func TestRestoreInHibernation(t *testing.T) {
 	next := o.Cluster.startAttempt(CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}, o)
 	if next.Hibernation != Awake || next.Previous == nil || next.goBack().Hibernation != Awake {
 		t.Errorf("%+v", next)
+	}
+}
+
+// TestStopMembersRefused stops those members whose pods may be deleted.
+func TestStopMembersRefused(t *testing.T) {
+	o := edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Hibernate, o.Cluster.Hibernation = true, Hibernated })
+	first := Next(o).(DeletePod)
+	o.Refused = []Refusal{{Target: TargetOf(first), Message: "a webhook says no", RetryAt: o.Now.Add(time.Minute)}}
+	if got, ok := Next(o).(DeletePod); !ok || got.Name == first.Name {
+		t.Errorf("%#v", Next(o))
+	}
+}
+
+// TestPendingAsItWakes gives no member up whose node takes its time while the whole cluster starts again.
+func TestPendingAsItWakes(t *testing.T) {
+	waits := edit(healthyCluster(3, true), func(o *Observed) {
+		o.Pods[2].Phase, o.Pods[2].Ready, o.Pods[2].StartProblem = Pending, false, "0/3 nodes are available"
+		o.Pods[2].Created, o.Pods[2].ReadyChanged = o.Now.Add(-time.Hour), o.Now.Add(-time.Hour)
+		o.Etcd.Answers = o.Etcd.Answers[:2]
+	})
+	for since, given := range map[time.Duration]bool{time.Minute: false, pendingLimit + time.Minute: true} {
+		o := edit(waits, func(o *Observed) { o.Cluster.QuorumSince = o.Now.Add(-since) })
+		if why := newView(o).lostReason(o.Etcd.Members[2]); (why != "") != given {
+			t.Errorf("a quorum for %s: %q", since, why)
+		}
 	}
 }

@@ -133,6 +133,7 @@ var repair = group{"repair", []rule{
 	giveUpTransport,         // the spec asks for no other scheme any more, and nobody was told of it: give it up
 	deleteAbandonedAttempts, // delete what abandoned attempts at a restore have left
 	deleteFinishedPods,      // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	hibernateAgain,          // all members are to be stopped again before a quorum answers: stop them
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	retreat,                 // Auto Pilot: no member becomes healthy with a new patch release: take it back

@@ -78,7 +78,7 @@ func (v *view) recovery() *Recovery {
 	}
 	r.Survivor, r.Revision = r.Candidates[0].Pod, r.Candidates[0].Revision
 	r.Hash = r.hash(v.Cluster)
-	r.HeldBack = cmp.Or(v.Cluster.Recovery.HeldBack, v.maySettle(r.Silent), v.mayBeServed(r))
+	r.HeldBack = cmp.Or(v.Cluster.Recovery.HeldBack, v.mayWake(r.Silent), v.maySettle(r.Silent), v.mayBeServed(r))
 	r.Message = r.message(v.Cluster)
 	return r
 }
@@ -127,6 +127,20 @@ func (v *view) saidBy(name string) (Answer, bool) {
 // foundWrong reports whether the member's data was found to differ from what a majority of the voters agreed on, once or more often.
 func (v *view) foundWrong(id uint64) bool {
 	return id == v.Cluster.Quarantined.Member || id == v.Etcd.suspect()
+}
+
+// mayWake says who has yet to start after all members were stopped on purpose; empty if nobody does. Their data is on volumes, and nodes may
+// have to be made for them first.
+func (v *view) mayWake(silent []string) string {
+	asleep := slices.DeleteFunc(slices.Clone(silent), func(name string) bool {
+		p, there := v.pods[name]
+		return there && p.Phase != Pending || !v.usable(v.volumes[name])
+	})
+	if v.Cluster.Hibernation != Waking || len(asleep) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("have the pods of %s start: the cluster wakes up, and their data is on volumes. If it is lost for good, delete those claims",
+		list(asleep))
 }
 
 // mayBeServed says whom the operator does not hear, or does not know to vote, that may be part of a quorum which serves clients; empty if

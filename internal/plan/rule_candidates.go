@@ -88,9 +88,10 @@ func deleteUnusedVolume(v *view) Action {
 	return v.firstAllowed(all)
 }
 
-// pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew.
+// pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew. The time without a
+// quorum does not count: where all members start at once, nodes may have to be made for them.
 func (v *view) pendingFor(p Pod) time.Duration {
-	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged))
+	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.Cluster.QuorumSince))
 }
 
 // pendingTooLong reports whether the pod's node has had enough time to prepare it, or no node can: its volume is bound to one that is

@@ -11,6 +11,8 @@ type Safety struct {
 	UnsavedReason string
 	// Skipped is true if the user chose safetySnapshot: Skip.
 	Skipped bool
+	// Asleep is true if none was taken because all members were stopped on purpose. Once they run again, there is somebody to ask.
+	Asleep bool `json:",omitempty"`
 	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have been ahead of the member that it was
 	// taken from.
 	Stale bool
@@ -20,15 +22,21 @@ type Safety struct {
 	CompletedAt time.Time
 }
 
+// UnsavedAsleep is why nothing was saved of a cluster that hibernates.
+const UnsavedAsleep = "all of its members are stopped (spec.hibernate)"
+
 // SafetyAge is the maximum age of a safety snapshot when its restore begins. An older one is taken again, because clients
 // continue to write.
 const SafetyAge = 5 * time.Minute
 
 // safetySnapshotExpired reports whether the safety snapshot has to be taken again, because something has delayed the restore. That of a
-// recovery does not age: without a quorum nothing is written.
+// recovery does not age: without a quorum nothing is written. Where none was taken of a cluster that hibernated, one is once it runs again.
 func (v *view) safetySnapshotExpired() bool {
 	s := v.Cluster.Safety
-	return v.Cluster.Previous == nil && v.Cluster.RestorePlan == "" && s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
+	if v.Cluster.Previous != nil || v.Cluster.RestorePlan != "" {
+		return false
+	}
+	return s.Asleep && v.Cluster.Hibernation != Hibernated || s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
 }
 
 // unsavedReason returns why acknowledged writes may be in no safety snapshot when the data is replaced, empty if none are known

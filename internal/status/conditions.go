@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,19 +84,6 @@ func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
 	})
 }
 
-// asleep is what is said of a cluster whose members are stopped on purpose.
-const asleep = "spec.hibernate is true: all members are stopped, or about to be"
-
-func hibernates(s *v1beta2.EtcdClusterStatus) bool { return s.Hibernation == string(plan.Hibernated) }
-
-// wakeLimit is how long members may take to start again before it counts as a lost quorum: nodes may have to be made, and images be pulled.
-const wakeLimit = 5 * time.Minute
-
-// WakesUp reports whether a cluster that was hibernated has no quorum yet, and need not have one.
-func WakesUp(s *v1beta2.EtcdClusterStatus, now time.Time) bool {
-	return s.Hibernation == string(plan.Waking) && (s.QuorumLostSince == nil || now.Sub(s.QuorumLostSince.Time) < wakeLimit)
-}
-
 func hasClusterID(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
 // replaced reports whether the cluster has been up, and is being restarted from a snapshot.
@@ -110,10 +96,10 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 	switch {
 	case alarm != nil: // its servers answer, and refuse what clients want: a Kubernetes on this etcd is down
 		return verdict{false, alarm.Reason, alarm.Message}
+	case hasClusterID(s) && in.Observed.Etcd.Contact == plan.ContactQuorum: // also of members that are about to be stopped
+		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case hibernates(s):
 		return verdict{false, v1beta2.ReasonHibernated, asleep}
-	case hasClusterID(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
-		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case hasClusterID(s) && in.Cluster.Spec.Paused:
 		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and reconciliation is paused: set spec.paused to false to resume it"}
 	case hasClusterID(s):
@@ -193,27 +179,6 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 		}
 	}
 	return all
-}
-
-// onPurpose is what holds of a cluster whose members do not run because somebody has asked for that, nil of any other.
-func onPurpose(s *v1beta2.EtcdClusterStatus, in Input, message string) *verdict {
-	switch p := in.Assessment.RejectedSpec; {
-	case hibernates(s) && p != nil: // nobody sees otherwise what comes of an edit
-		return &verdict{true, p.Reason, p.Message}
-	case hibernates(s):
-		return &verdict{false, v1beta2.ReasonHibernated, asleep}
-	case WakesUp(s, in.Observed.Now):
-		return &verdict{false, v1beta2.ReasonWaking, message}
-	}
-	return nil
-}
-
-// withoutQuorum is the reason of a cluster that has none.
-func withoutQuorum(s *v1beta2.EtcdClusterStatus) string {
-	if s.Hibernation == string(plan.Waking) {
-		return v1beta2.ReasonWaking
-	}
-	return v1beta2.ReasonQuorumLost
 }
 
 // voters says which of them are unhealthy.

@@ -1,64 +1,45 @@
-package status
+package status_test
 
 import (
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// TestWakesUp calls a cluster that starts again degraded only once that takes too long.
-func TestWakesUp(t *testing.T) {
+// TestHibernatedByContact has a cluster that is to be stopped available as long as a quorum serves clients, and says that it is not looked
+// after if it is paused meanwhile.
+func TestHibernatedByContact(t *testing.T) {
 	for title, c := range map[string]struct {
-		since    time.Duration
-		degraded metav1.ConditionStatus
-		reason   string
+		contact             plan.Contact
+		paused, pods        bool
+		available, degraded bool
 	}{
-		"it starts":         {0, metav1.ConditionFalse, v1beta2.ReasonWaking},
-		"it is at it":       {4 * time.Minute, metav1.ConditionFalse, v1beta2.ReasonWaking},
-		"it takes too long": {6 * time.Minute, metav1.ConditionTrue, v1beta2.ReasonWaking},
+		"a quorum answers":     {plan.ContactQuorum, false, true, true, false},
+		"it is stopping":       {plan.ContactNone, false, true, false, false},
+		"it is stopped":        {plan.ContactNone, false, false, false, false},
+		"paused in the middle": {plan.ContactQuorum, true, true, true, true},
+		"paused, one is left":  {plan.ContactNone, true, true, false, true},
+		"paused while asleep":  {plan.ContactNone, true, false, false, false},
 	} {
-		in := allAnswer()
-		in.Cluster.Status.Hibernation, in.Observed.Etcd = string(plan.Waking), plan.Etcd{Contact: plan.ContactNone}
-		if c.since > 0 {
-			in.Cluster.Status.QuorumLostSince = &metav1.Time{Time: in.Observed.Now.Add(-c.since)}
+		cluster := &v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{Size: 1, Hibernate: true, Paused: c.paused}}
+		cluster.Status = v1beta2.EtcdClusterStatus{ClusterID: "00000000000000c1", Hibernation: string(plan.Hibernated)}
+		o := plan.Observed{Now: time.Now(), Cluster: plan.Cluster{Record: status.RecordOf(&cluster.Status), Hibernate: true, Paused: c.paused}}
+		o.Etcd.Contact = c.contact
+		if c.pods {
+			o.Pods = []plan.Pod{{Name: "c-0", Persistent: true}}
 		}
-		in.Action = plan.Wait{Reason: v1beta2.ReasonWaking, Message: "the cluster wakes up"}
-		got := compute(in)
-		says := meta.FindStatusCondition(got.Conditions, v1beta2.ConditionDegraded)
-		up := meta.FindStatusCondition(got.Conditions, v1beta2.ConditionAvailable)
-		if says.Status != c.degraded || says.Reason != c.reason || up.Status != metav1.ConditionFalse || up.Reason != v1beta2.ReasonWaking {
-			t.Errorf("%s: %+v, %+v", title, says, up)
+		s := status.Compute(status.Input{Cluster: cluster, Observed: o, Action: plan.Idle{Reason: v1beta2.ReasonHibernated}})
+		is := func(kind string) bool { return meta.IsStatusConditionTrue(s.Conditions, kind) }
+		if is(v1beta2.ConditionAvailable) != c.available || is(v1beta2.ConditionDegraded) != c.degraded || status.Asleep(&s) == c.available {
+			t.Errorf("%s: %+v", title, s.Conditions)
 		}
-	}
-}
-
-// TestUnknownHibernation takes a word in status that no operator writes for none.
-func TestUnknownHibernation(t *testing.T) {
-	for word, want := range map[string]plan.Hibernation{"": plan.Awake, "Dozing": plan.Awake, "Hibernated": plan.Hibernated, "Waking": plan.Waking} {
-		if got := RecordOf(&v1beta2.EtcdClusterStatus{Hibernation: word}).Hibernation; got != want {
-			t.Errorf("%q is read as %q, want %q", word, got, want)
+		if since := status.QuorumSince(&s); since.IsZero() == c.available {
+			t.Errorf("%s: a quorum since %s", title, since)
 		}
-	}
-}
-
-// TestRefusedAsleep says what comes of an edit that cannot be carried out, though nothing else is said of a cluster that hibernates.
-func TestRefusedAsleep(t *testing.T) {
-	in := allAnswer()
-	in.Cluster.Status.Hibernation, in.Observed.Etcd = string(plan.Hibernated), plan.Etcd{Contact: plan.ContactNone}
-	in.Assessment = plan.Assessment{RejectedSpec: &failure.Problem{Reason: v1beta2.ReasonInvalidOption, Message: "spec.etcd"}}
-	in.Action = plan.Idle{Reason: v1beta2.ReasonHibernated}
-	in.Observed.Cluster.Invalid = in.Assessment.RejectedSpec
-	got := compute(in)
-	if says := meta.FindStatusCondition(got.Conditions, v1beta2.ConditionDegraded); says.Status != metav1.ConditionTrue || says.Reason != v1beta2.ReasonInvalidOption {
-		t.Errorf("%+v", says)
-	}
-	if got.Phase != v1beta2.ClusterPhaseHibernated {
-		t.Errorf("it is %s", got.Phase)
 	}
 }

@@ -25,7 +25,7 @@ const (
 var standstill = []string{
 	v1beta2.ReasonUpdateStopped, v1beta2.ReasonPodCannotStart, v1beta2.ReasonWriteRefused, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown,
 	v1beta2.ReasonQuorumAtRisk, v1beta2.ReasonQuorumLost, v1beta2.ReasonWaitingForResize, v1beta2.ReasonWaitingForVolume,
-	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore,
+	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore, v1beta2.ReasonHibernating, v1beta2.ReasonWaking,
 }
 
 // Upgradeable reports whether a new version of the operator may take over, and why not: a restore, an update, a membership change

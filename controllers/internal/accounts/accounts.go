@@ -20,8 +20,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
-	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // Target is the EtcdCluster of an EtcdUser or EtcdRole.
@@ -55,7 +55,7 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonPaused, Message: "spec.paused of EtcdCluster " + c.Name + " is true: set it to false",
 		}
-	case c.Status.Hibernation != string(plan.Awake):
+	case status.Asleep(&c.Status):
 		return &failure.Problem{
 			Reason:  v1beta2.ReasonHibernated,
 			Message: "the members of EtcdCluster " + c.Name + " are stopped (spec.hibernate), or just starting: this is done once they run",

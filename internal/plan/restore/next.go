@@ -147,7 +147,7 @@ func (o Observed) nobodyToAsk() string {
 	case c.Mute:
 		return "no member of it is known, and it has no pod that could be asked"
 	case c.Asleep && !c.Answers && len(c.Volatile) == 0:
-		return "all of its members are stopped (spec.hibernate)"
+		return plan.UnsavedAsleep
 	}
 	return ""
 }

@@ -37,6 +37,8 @@ type Observed struct {
 	Stale bool
 	// SavedAt is when it was saved, zero if nobody has noted it.
 	SavedAt time.Time
+	// UnsavedAsleep is true if nothing was saved because all members were stopped on purpose.
+	UnsavedAsleep bool
 	// Outdated is true if what was saved is of another cluster ID than the cluster has now.
 	Outdated bool
 	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.

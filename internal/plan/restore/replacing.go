@@ -94,7 +94,7 @@ func (o Observed) notBegun() Action {
 		return o.paused()
 	case o.OfMember: // nobody writes without a quorum: what is saved does not age
 		return o.toStart()
-	case o.Cluster.Moved, o.ages(), o.Cluster.Again && o.old(), !o.Saved && o.loses():
+	case o.Cluster.Moved, o.ages(), o.Cluster.Again && (o.old() || o.UnsavedAsleep), !o.Saved && o.loses():
 		return SaveAgain{}
 	case o.loses():
 		return o.fail(o.lost())
