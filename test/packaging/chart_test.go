@@ -294,7 +294,9 @@ func TestChartValues(t *testing.T) {
 	section := ""
 	comment := ""
 	for line := range strings.Lines(string(read(t, "config/chart/values.yaml"))) {
-		line = strings.TrimRight(line, "\n")
+		if line = strings.TrimRight(line, "\n"); line == "" {
+			comment = ""
+		}
 		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
 		switch nested := strings.HasPrefix(line, "  "); {
 		case strings.HasPrefix(strings.TrimSpace(line), "# "):
