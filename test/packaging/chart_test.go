@@ -251,13 +251,13 @@ func deploymentOf(t *testing.T, all manifests) map[string]any {
 // testRefused wants Helm to name a wrong value rather than to install something else.
 func (h helm) testRefused(t *testing.T) {
 	for set, want := range map[string]string{
-		"replica=1":                  "replica",
-		"watchNamespaces={Shop}":     "watchNamespaces",
-		"watchNamespaces={a,a}":      "watchNamespaces",
-		"watchNamespaces={}":         "watchNamespaces", // one name, which is empty
-		"image.digest=latest":        "digest",
-		"monitoring=prometheus":      "monitoring",
-		"env[0].name=OPERATOR_IMAGE": "env",
+		"replica=1":                                 "replica",
+		"watchNamespaces={Shop}":                    "watchNamespaces",
+		"watchNamespaces={a,a}":                     "watchNamespaces",
+		"watchNamespaces={}":                        "watchNamespaces", // one name, which is empty
+		"image.digest=latest":                       "digest",
+		"monitoring=prometheus":                     "monitoring",
+		"env[0].name=OPERATOR_IMAGE":                "env",
 		"env[0].name=WATCH_NAMESPACE,env[0].value=": "env",
 	} {
 		if output, err := h.template(t, "--set", set); err == nil || !strings.Contains(output, want) {

@@ -14,8 +14,8 @@ type alternative struct{ condition, text string }
 
 // defines names what the templates of config/chart include, as values change it.
 var defines = map[string]string{
-	"Deployment/etcd-operator-controller-manager":           "etcd-operator.deployment",
-	"ClusterRole/etcd-operator-manager-role":                "etcd-operator.role",
+	"Deployment/etcd-operator-controller-manager":          "etcd-operator.deployment",
+	"ClusterRole/etcd-operator-manager-role":               "etcd-operator.role",
 	"ClusterRoleBinding/etcd-operator-manager-rolebinding": "etcd-operator.binding",
 }
 
