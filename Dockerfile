@@ -9,7 +9,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 # The flags are those of the Makefile.
 COPY Makefile ./
-COPY hack/bundle.mk hack/
+COPY hack/*.mk hack/
 COPY main.go ./
 COPY api/ api/
 COPY cmd/ cmd/

@@ -77,7 +77,7 @@ export CGO_ENABLED := 0
 FLAGS := -trimpath -buildvcs=false -gcflags=all=-dwarf=false -tags=grpcnotrace -vet=off
 export GOFLAGS := $(strip $(filter-out $(FLAGS),$(shell go env GOFLAGS 2>/dev/null)) $(FLAGS))
 LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(STAMP)
-MODULES := . hack/tool test/lab test test/certmanager
+MODULES := . hack/tool hack/release test/lab test test/certmanager
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time, for the race detector. Of internal/snapshot it has the tests of the
@@ -262,6 +262,7 @@ test-rest:
 	go test -run '$(MODELED)' ./controllers/etcdcluster; \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -C hack/tool ./...; \
+	go test -C hack/release ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
 	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible|alerts)$$'); \
@@ -438,3 +439,4 @@ build-installer: ## Write dist/install.yaml: the CRDs and the operator with the 
 
 include hack/namespaced.mk
 include hack/bundle.mk
+include hack/release.mk

@@ -96,7 +96,8 @@ func TestDocumentLinks(t *testing.T) {
 
 // TestDocumentTargets checks that every target that the documents have make build exists.
 func TestDocumentTargets(t *testing.T) {
-	makefiles := string(read(t, "Makefile")) + "\n" + string(read(t, "hack/bundle.mk")) + "\n" + string(read(t, "hack/namespaced.mk"))
+	makefiles := string(read(t, "Makefile")) + "\n" + string(read(t, "hack/bundle.mk")) + "\n" + string(read(t, "hack/namespaced.mk")) + "\n" +
+		string(read(t, "hack/release.mk"))
 	for name, text := range documents(t) {
 		for _, m := range target.FindAllStringSubmatch(codeIn(text), -1) {
 			for word := range strings.FieldsSeq(m[1]) {

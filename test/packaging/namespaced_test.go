@@ -132,9 +132,9 @@ func TestNamespacedLists(t *testing.T) {
 }
 
 // namespacedInstall is what make writes for a list of namespaces.
-func namespacedInstall(t *testing.T, list string) manifests {
+func namespacedInstall(t *testing.T, list string, args ...string) manifests {
 	t.Helper()
-	output, file, err := makeNamespaced(t, list)
+	output, file, err := makeNamespaced(t, list, args...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -146,13 +146,20 @@ func namespacedInstall(t *testing.T, list string) manifests {
 }
 
 // makeNamespaced runs make as a user does, in folders of its own, and gives what it has printed and the file that it writes.
-func makeNamespaced(t *testing.T, list string) (output, file string, err error) {
+func makeNamespaced(t *testing.T, list string, args ...string) (output, file string, err error) {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "make", "-C", root, "build-namespaced", "NAMESPACES="+list, "BIN="+dir+"/bin", "DIST="+dir)
+	output, err = inRoot(t, append(args, "build-namespaced", "NAMESPACES="+list, "BIN="+dir+"/bin", "DIST="+dir)...)
+	return output, filepath.Join(dir, "install-namespaced.yaml"), err
+}
+
+// inRoot runs make in the source tree.
+func inRoot(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "make", append([]string{"-C", root}, args...)...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS=") // of a make that runs this test
 	})
 	printed, err := cmd.CombinedOutput()
-	return string(printed), filepath.Join(dir, "install-namespaced.yaml"), err
+	return string(printed), err
 }
