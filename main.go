@@ -36,6 +36,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -45,6 +46,22 @@ import (
 // gcPercent is how much the heap may grow between collections. Most of it is caches, so Go's default of 100 would double the operator's
 // memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
+
+// sampleEvery is how often members are asked for their metrics, 0 for the usual time. Tests make it, and the day that habits are made of, shorter
+// by that factor: nobody waits for a day. It is not for use.
+func sampleEvery(pace string) (time.Duration, error) {
+	if pace == "" {
+		return 0, nil
+	}
+	factor, err := strconv.Atoi(pace)
+	if err != nil || factor < 1 || factor > maxPace {
+		return 0, fmt.Errorf("AUTOPILOT_PACE is %q: give a number from 1 to %d, or nothing", pace, maxPace)
+	}
+	return anomaly.Every / time.Duration(factor), nil
+}
+
+// maxPace has members asked once a second.
+const maxPace = int(anomaly.Every / time.Second)
 
 // options are the command line.
 type options struct {
@@ -160,6 +177,9 @@ func run(o options) error {
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
+	if pool.SampleEvery, err = sampleEvery(os.Getenv("AUTOPILOT_PACE")); err != nil {
+		return err
+	}
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}
