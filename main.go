@@ -61,6 +61,30 @@ func sampleEvery(pace string) (time.Duration, error) {
 	return anomaly.Every / time.Duration(factor), nil
 }
 
+// newScheme has the kinds that the operator works with.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("set up the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// newPool is how members are reached, at that pace.
+func newPool(pace string) (*etcd.Pool, error) {
+	every, err := sampleEvery(pace)
+	if err != nil {
+		return nil, err
+	}
+	pool := etcd.NewPool()
+	pool.SampleEvery = every
+	return pool, nil
+}
+
 // maxPace has members asked once a second.
 const maxPace = int(anomaly.Every / time.Second)
 
@@ -148,13 +172,9 @@ func run(o options) error {
 		}
 	}
 	o.controllers.Namespaces, o.controllers.OwnPods = listOf(o.namespaces), ownPods(inClusterNamespace)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return fmt.Errorf("set up the scheme: %w", err)
-		}
+	scheme, err := newScheme()
+	if err != nil {
+		return err
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -176,11 +196,11 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	pool := etcd.NewPool()
-	defer pool.Close()
-	if pool.SampleEvery, err = sampleEvery(os.Getenv("AUTOPILOT_PACE")); err != nil {
+	pool, err := newPool(os.Getenv("AUTOPILOT_PACE"))
+	if err != nil {
 		return err
 	}
+	defer pool.Close()
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}

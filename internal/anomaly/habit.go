@@ -36,9 +36,10 @@ func Nothing() (v Values) {
 }
 
 const (
-	// Every is how far apart samples are, and Day for how long a habit is made of them.
+	// Every is how far apart samples are.
 	Every = 5 * time.Minute
-	Day   = 24 * time.Hour
+	// Day is for how long a habit is made of them.
+	Day = 24 * time.Hour
 
 	// together are as many samples as one point of a habit is the median of, and points how many of these are a day. Fewer points are less
 	// memory: 384 bytes of a member's signal.

@@ -7,10 +7,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 )
 
-// trips are so many round trips in the bucket of up to 0.1 ms doubled that often; 16 is beyond the last bound.
-func trips(n uint32, bucket int) (b anomaly.Buckets) {
+// trips are 200 round trips in the bucket of up to 0.1 ms doubled that often; 16 is beyond the last bound.
+func trips(bucket int) (b anomaly.Buckets) {
 	for i := bucket; i < len(b); i++ {
-		b[i] = n
+		b[i] = 200
 	}
 	return b
 }
@@ -26,8 +26,8 @@ func TestAdvice(t *testing.T) {
 		}
 		return all
 	}
-	quick, slow := trips(200, 4), trips(200, 11) // up to 1.6 ms; 102 to 205 ms
-	mixed := trips(200, 4)
+	quick, slow := trips(4), trips(11) // up to 1.6 ms; 102 to 205 ms
+	mixed := trips(4)
 	for i := range 11 { // 2 of 100 take more than 102 ms
 		mixed[i] = min(mixed[i], 196)
 	}
@@ -42,12 +42,12 @@ func TestAdvice(t *testing.T) {
 		"the slowest of a hundred":     {hours(24, mixed), usual, anomaly.Timers{Heartbeat: 200 * ms, Election: 2 * time.Second}},
 		"one quick hour":               {append(hours(23, slow), quick), usual, anomaly.Timers{}},
 		"slow again for a day":         {append(hours(1, quick), hours(24, slow)...), usual, anomaly.Timers{Heartbeat: 250 * ms, Election: 2500 * ms}},
-		"one terrible hour":            {append(hours(23, slow), trips(200, 15)), usual, anomaly.Timers{Heartbeat: 250 * ms, Election: 2500 * ms}},
+		"one terrible hour":            {append(hours(23, slow), trips(15)), usual, anomaly.Timers{Heartbeat: 250 * ms, Election: 2500 * ms}},
 		"one hour without round trips": {append(hours(23, slow), anomaly.Buckets{}), usual, anomaly.Timers{}},
-		"beyond what etcd takes":       {hours(24, trips(200, 16)), usual, anomaly.Timers{Heartbeat: 3300 * ms, Election: 33 * time.Second}},
+		"beyond what etcd takes":       {hours(24, trips(16)), usual, anomaly.Timers{Heartbeat: 3300 * ms, Election: 33 * time.Second}},
 		"long enough already":          {hours(24, slow), anomaly.Timers{Heartbeat: 300 * ms, Election: 3 * time.Second}, anomaly.Timers{}},
 		"one of them is":               {hours(24, slow), anomaly.Timers{Heartbeat: 100 * ms, Election: 4 * time.Second}, anomaly.Timers{Heartbeat: 250 * ms, Election: 4 * time.Second}},
-		"longer than 50 ms, and short enough for etcd's own times": {hours(24, trips(200, 9)), usual, anomaly.Timers{}},
+		"longer than 50 ms, and short enough for etcd's own times": {hours(24, trips(9)), usual, anomaly.Timers{}},
 	} {
 		tr, now := anomaly.Trips{}, start
 		tr.Note(anomaly.Buckets{}, now, time.Hour)

@@ -49,7 +49,7 @@ func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool
 			c.noted, c.disturbed = c.read, !calm
 		}
 	}
-	return c.report(s.Seen.Members, every*time.Duration(anomaly.Day/anomaly.Every))
+	return c.report(s.Seen.Members, every*(anomaly.Day/anomaly.Every))
 }
 
 // note notes a sample of each voter that has told its figures, unless something was under way.
@@ -75,9 +75,9 @@ func (c *sampler) note(s *Session, every time.Duration) {
 		return
 	}
 	for h, values := range all {
-		h.Note(values, c.read, every*time.Duration(anomaly.Day/anomaly.Every))
+		h.Note(values, c.read, every*(anomaly.Day/anomaly.Every))
 	}
-	c.trips.Note(trips, c.read, every*time.Duration(time.Hour/anomaly.Every))
+	c.trips.Note(trips, c.read, every*(time.Hour/anomaly.Every))
 }
 
 func (c *sampler) habitOf(id uint64) *habit {

@@ -44,7 +44,7 @@ func TestMembersTellTheirFigures(t *testing.T) {
 func TestHabitsAskOnce(t *testing.T) {
 	w := newComparedWorld(t, 3)
 	w.pool.SampleEvery = time.Hour
-	var s = w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
+	s := w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
 	eventually(t, "all voters", func() bool {
 		s = w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
 		return s.Seen.Contact == plan.ContactQuorum && len(s.Seen.Answers) == 3

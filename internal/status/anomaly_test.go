@@ -41,7 +41,8 @@ func TestAnomaly(t *testing.T) {
 		"nothing sampled": {anomaly.Report{Learning: []string{"c-0"}}, metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"yet"}},
 		"learning": {
 			anomaly.Report{Learning: []string{"c-0"}, Until: time.Date(2026, 11, 28, 11, 0, 0, 0, time.UTC)},
-			metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"before 2026-11-28T11:00:00Z"},
+			metav1.ConditionUnknown, v1beta2.ReasonLearning,
+			[]string{"before 2026-11-28T11:00:00Z"},
 		},
 		"as usual":     {anomaly.Report{Known: []string{"c-0"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"all members"}},
 		"one is new":   {anomaly.Report{Known: []string{"c-0", "c-2"}, Learning: []string{"c-3"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0, c-2:", "yet: c-3"}},

@@ -20,9 +20,9 @@ const (
 	// pace is how many times as quick the operator is with what takes a day: it asks members for their metrics every three seconds, knows one
 	// after a quarter of an hour, and tells of what lasts for nine seconds.
 	pace = 100
-	// aDay is how long it takes until members are known, with time for them to settle, and quietHour how long a quiet hour lasts.
-	aDay     = anomaly.Day/pace + 3*time.Minute
-	quietHour = time.Minute
+	// aDay is how long it takes until members are known, with time for them to settle, and stillFor how long a quiet hour lasts.
+	aDay      = anomaly.Day/pace + 3*time.Minute
+	stillFor = time.Minute
 )
 
 // quickened has the operator be that quick until the end of the test. No other story runs meanwhile.
@@ -82,14 +82,14 @@ func TestNoAnomaly(t *testing.T) {
 	s.isKnown()
 	s.report("a client saw")
 	must(t, s.writer.Stop(t.Context()))
-	time.Sleep(quietHour) // it is the time itself that is tested
+	time.Sleep(stillFor) // it is the time itself that is tested
 	s.client()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
 		spec.Etcd = &v1beta2.EtcdOptions{HeartbeatInterval: &metav1.Duration{Duration: 110 * time.Millisecond}}
 	}))
 	s.settled()
 	s.report("the members were updated")
-	time.Sleep(quietHour)
+	time.Sleep(stillFor)
 	s.unsaid(v1beta2.ReasonDeviating)
 	if c := s.anomaly(); c.Status != metav1.ConditionFalse {
 		t.Errorf("Anomaly is %s (%s): %s", c.Status, c.Reason, c.Message)
