@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the image has no time zones
@@ -36,6 +37,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -45,6 +47,46 @@ import (
 // gcPercent is how much the heap may grow between collections. Most of it is caches, so Go's default of 100 would double the operator's
 // memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
+
+// sampleEvery is how often members are asked for their metrics, 0 for the usual time. Tests make it, and the day that habits are made of, shorter
+// by that factor: nobody waits for a day. It is not for use.
+func sampleEvery(pace string) (time.Duration, error) {
+	if pace == "" {
+		return 0, nil
+	}
+	factor, err := strconv.Atoi(pace)
+	if err != nil || factor < 1 || factor > maxPace {
+		return 0, fmt.Errorf("AUTOPILOT_PACE is %q: give a number from 1 to %d, or nothing", pace, maxPace)
+	}
+	return anomaly.Every / time.Duration(factor), nil
+}
+
+// newScheme has the kinds that the operator works with.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("set up the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// newPool is how members are reached, at that pace.
+func newPool(pace string) (*etcd.Pool, error) {
+	every, err := sampleEvery(pace)
+	if err != nil {
+		return nil, err
+	}
+	pool := etcd.NewPool()
+	pool.SampleEvery = every
+	return pool, nil
+}
+
+// maxPace has members asked once a second.
+const maxPace = int(anomaly.Every / time.Second)
 
 // options are the command line.
 type options struct {
@@ -130,13 +172,9 @@ func run(o options) error {
 		}
 	}
 	o.controllers.Namespaces, o.controllers.OwnPods = listOf(o.namespaces), ownPods(inClusterNamespace)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return fmt.Errorf("set up the scheme: %w", err)
-		}
+	scheme, err := newScheme()
+	if err != nil {
+		return err
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -158,7 +196,10 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	pool := etcd.NewPool()
+	pool, err := newPool(os.Getenv("AUTOPILOT_PACE"))
+	if err != nil {
+		return err
+	}
 	defer pool.Close()
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,20 @@ func TestStartRefuses(t *testing.T) {
 	} {
 		if err := run(given); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error about %s", given, err, want)
+		}
+	}
+}
+
+// TestSampleEvery has tests be quicker with what takes a day, and nobody else.
+func TestSampleEvery(t *testing.T) {
+	for pace, want := range map[string]time.Duration{"": 0, "1": 5 * time.Minute, "100": 3 * time.Second, "300": time.Second} {
+		if got, err := sampleEvery(pace); err != nil || got != want {
+			t.Errorf("%q: %s, %v, want %s", pace, got, err, want)
+		}
+	}
+	for _, pace := range []string{"0", "-1", "301", "much"} {
+		if _, err := sampleEvery(pace); err == nil || !strings.Contains(err.Error(), "AUTOPILOT_PACE") {
+			t.Errorf("%q: %v", pace, err)
 		}
 	}
 }

@@ -59,6 +59,27 @@ type AutopilotSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DivergedMember *AutopilotFeature `json:"divergedMember,omitempty"`
+
+	// anomaly tells, in the condition Anomaly, that a member is not as it was in the last day: slower, growing faster, or changing its leader.
+	// Nothing is done about it, so Advise and On are the same. On by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Anomaly",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Anomaly *AutopilotFeature `json:"anomaly,omitempty"`
+
+	// timers advises a longer heartbeatInterval and electionTimeout, in status.autopilot.held, where round trips between members have taken more
+	// than 50 ms for a day. They are never changed by the operator. Advise by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Timers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Timers *TimersAutopilot `json:"timers,omitempty"`
+}
+
+// TimersAutopilot is what Auto Pilot says about etcd's heartbeat interval and election timeout.
+type TimersAutopilot struct {
+	// mode is Off or Advise. There is no On: while the members are updated they have different times, and some start elections that others
+	// do not expect; and with longer times every failover is slower.
+	// +kubebuilder:validation:Enum=Off;Advise
+	// +optional
+	Mode AutopilotMode `json:"mode,omitempty"`
 }
 
 // QuotaAutopilot is what Auto Pilot does before a member's database reaches its quota.

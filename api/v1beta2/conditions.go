@@ -21,6 +21,9 @@ const (
 	// ConditionAuthenticated is true of an EtcdCluster while etcd's authentication is on, and the operator is its user root. Clusters that
 	// spec.auth never asked for it do not have it.
 	ConditionAuthenticated = "Authenticated"
+	// ConditionAnomaly is true of an EtcdCluster while a member deviates from what it was like in the last day, and unknown until a member is
+	// known for a day. Those with the mode Off of spec.autopilot.anomaly do not have it.
+	ConditionAnomaly = "Anomaly"
 	// ConditionAccepted is false of an EtcdBackup or EtcdRestore whose spec cannot be carried out.
 	ConditionAccepted = "Accepted"
 	// ConditionBackedUp is true of an EtcdBackup if the last attempt to take a backup succeeded, false if it failed, with its

@@ -2,7 +2,7 @@ package v1beta2
 
 // # Auto Pilot
 //
-// In status.autopilot.held of an EtcdCluster, and in events.
+// In status.autopilot.held of an EtcdCluster, in its condition Anomaly, and in events.
 const (
 	// ReasonAutopilotAdvises means that the message says what the operator would do, and that it does not because the mode of that feature
 	// in spec.autopilot, or that of the operator, is Advise.
@@ -89,4 +89,24 @@ const (
 	//
 	// Compare the members, or restore a backup (docs/autopilot.md).
 	ReasonDivergedMemberUnclear = "DivergedMemberUnclear"
+	// ReasonLearning means that no member is known for a day yet, since the operator or the cluster has started: what is unusual of it cannot be
+	// told.
+	//
+	// Nothing.
+	ReasonLearning = "Learning"
+	// ReasonAsUsual means that no member that is known for a day deviates from what it was like then.
+	//
+	// Nothing.
+	ReasonAsUsual = "AsUsual"
+	// ReasonDeviating means that a member has not been what it was like in the day before, for a quarter of an hour: the message says in what
+	// respect. Nothing is done about it.
+	//
+	// Find out what has changed: see the runbook EtcdAnomaly. What stays that way counts as usual after half a day.
+	ReasonDeviating = "Deviating"
+	// ReasonTimersTooShort means that in each hour of the last day one of 100 round trips between members has taken more than 50 ms, and that etcd's
+	// heartbeat interval and election timeout are short for that: it may change its leader without need. The message says what to set.
+	//
+	// Set spec.etcd.heartbeatInterval and spec.etcd.electionTimeout to what the message says (a rolling update), or move the members closer
+	// together. The operator never does this by itself: see docs/autopilot.md.
+	ReasonTimersTooShort = "TimersTooShort"
 )

@@ -73,7 +73,7 @@ func (r *Reconciler) recordHeld(p *pass) {
 		}
 		kind := corev1.EventTypeWarning
 		switch h.Reason {
-		case v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
+		case v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonTimersTooShort, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
 			kind = corev1.EventTypeNormal
 		}
 		reconcile.Emit(r.Recorder, p.cluster, kind, h.Reason, "Hold", "autopilot."+h.Feature+": "+h.Message)

@@ -202,6 +202,7 @@ func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, n
 	metrics.ObserveTook(r.Clock.Since(begun))
 	p.action, p.assessment = plan.Decide(p.observed)
 	p.begun = begun
+	r.observeHabits(ctx, p)
 	if err := r.decideAuth(ctx, p); err != nil {
 		return nil, fmt.Errorf("decide about authentication: %w", err)
 	}

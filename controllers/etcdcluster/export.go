@@ -45,9 +45,12 @@ func (p *pass) exported() metrics.Cluster {
 	}
 	for i, kind := range metrics.ConditionTypes {
 		if condition := meta.FindStatusCondition(c.Status.Conditions, kind); condition != nil {
-			seen.Conditions[i] = metrics.ConditionFalse
-			if condition.Status == metav1.ConditionTrue {
+			switch condition.Status {
+			case metav1.ConditionTrue:
 				seen.Conditions[i] = metrics.ConditionTrue
+			case metav1.ConditionFalse:
+				seen.Conditions[i] = metrics.ConditionFalse
+			case metav1.ConditionUnknown:
 			}
 			if kind == v1beta2.ConditionProgressing {
 				seen.Reason = condition.Reason

@@ -73,7 +73,7 @@ func TestExportedCluster(t *testing.T) {
 	if got.Version != "3.6.16" || got.TargetVersion != "3.7.3" || got.Reason != v1beta2.ReasonSpecReached {
 		t.Errorf("versions and reason: %+v", got)
 	}
-	if got.Conditions != [5]metrics.Condition{0, metrics.ConditionTrue, metrics.ConditionFalse, 0, 0} {
+	if got.Conditions != [6]metrics.Condition{0, metrics.ConditionTrue, metrics.ConditionFalse, 0, 0} {
 		t.Errorf("conditions: %v", got.Conditions)
 	}
 	if got.NoSpace != 2 || got.Corrupt != 1 || !got.Judged {

@@ -104,6 +104,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if again, matters := upkeepAgain(p); matters {
 		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
+	if every := r.Etcd.SampleEvery; p.habits != nil && every > 0 { // sooner than idle clusters are looked at, for tests
+		result.RequeueAfter = min(result.RequeueAfter, every)
+	}
 	if again, matters := r.autopilotAgain(p); matters {
 		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
@@ -135,6 +138,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 		Certificates: p.shownCertificates(),
 		Auth:         p.shownAuth(),
 		OperatorMode: r.Autopilot,
+		Habits:       p.habits,
 		ClientURL:    resources.ClientURL(c),
 		Service:      resources.ClientServiceName(c.Name),
 		Port:         resources.ClientServicePort(c),
@@ -155,6 +159,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordAlarm(p)
 	r.recordDefragmented(p)
 	r.recordHeld(p)
+	r.recordAnomaly(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
 		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {

@@ -8,6 +8,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -60,6 +61,8 @@ type pass struct {
 	reminder time.Duration
 	// comparesAgain is when the voters' data may have to be compared again, 0 if nothing is to be confirmed.
 	comparesAgain time.Duration
+	// habits is what is known of how the members usually are, nil if Auto Pilot does not look at that.
+	habits *anomaly.Report
 	// requests are what is to be asked of cert-manager, as the last reading found it.
 	requests []certificateRequest
 	// session reaches the members that answered.

@@ -81,6 +81,13 @@ or
 				"has to be so before it is done. That it waits for the maintenance window, or for its turn, is not told.",
 		},
 		{
+			name: "EtcdAnomaly", severity: Warning, after: 5 * time.Minute,
+			expr:    `max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="Anomaly"}) == 1`,
+			summary: theCluster + " is not as it was in the day before",
+			description: "A member has been slower, grown faster, or changed its leader more often than in the day before, for a quarter of an hour. The condition " +
+				"Anomaly says which member, and in what respect. Nothing is done about it.",
+		},
+		{
 			name: "EtcdCertificateExpiring", severity: Warning, after: 15 * time.Minute,
 			expr:        `min by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="CertificatesValid"}) == 0`,
 			summary:     theCluster + " has a certificate that expires soon, or cannot be used",

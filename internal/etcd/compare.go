@@ -37,7 +37,7 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
 	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
-		c.compare(ctx, s, corrupt)
+		c.compare(ctx, s, corrupt, now)
 		c.next(now, cmp.Or(p.SampleEvery, sampleEvery), corrupt || c.unconfirmed())
 	}
 	if c.hurries(now) {
@@ -66,9 +66,9 @@ func (s *Session) corrupt() bool {
 }
 
 // compare reads the voters' metrics, and asks for their hashes if those say that it costs nothing.
-func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
+func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool, at time.Time) {
 	now := figuresOf(ctx, session.voters)
-	if now == nil {
+	if s.heard, s.read = now, at; len(now) < len(session.voters) {
 		return
 	}
 	revision := followed(s.last, now)

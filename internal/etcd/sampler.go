@@ -1,30 +1,20 @@
 package etcd
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"io"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 )
 
 const (
 	// sampleEvery is how often the members of a cluster are asked for their metrics while nothing is suspected. A member's are some 200 KB,
 	// so 1,000 clusters of three cost 2 MB/s.
-	sampleEvery = 5 * time.Minute
+	sampleEvery = anomaly.Every
 	// sampleSoon is how often while something is, for hurryFor at most: what is suspected may never be proven.
 	sampleSoon, hurryFor = 2 * time.Second, 10 * time.Minute
 )
-
-// figures are what Auto Pilot reads of a member's metrics.
-type figures struct {
-	// compacted is the revision of the compaction that the member has begun last, not above 0 before the first.
-	compacted int64
-	// compacts is true once a compaction has ended since the server started.
-	compacts bool
-}
 
 // sampler remembers what the metrics of one cluster's members said. It is evidence, not state: an operator that starts anew collects it
 // anew.
@@ -33,9 +23,11 @@ type sampler struct {
 	id uint64
 	// due is when the members are to be asked next, and hurried when something was suspected first, zero if nothing is.
 	due, hurried time.Time
-	// last is what the voters have said, by pod UID.
-	last map[string]figures
+	// heard is what the voters have said that answered when they were asked last, at read, by pod UID; last is that of when all did.
+	heard, last map[string]figures
+	read        time.Time
 	comparisons
+	habits
 }
 
 // sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.
@@ -69,7 +61,7 @@ func (s *sampler) hurries(now time.Time) bool {
 	return !s.hurried.IsZero() && now.Sub(s.hurried) < hurryFor
 }
 
-// figuresOf asks all of these members for their metrics, and returns the figures by pod UID, nil unless all answer.
+// figuresOf asks all of these members for their metrics, and returns the figures of those that answer, by pod UID.
 func figuresOf(ctx context.Context, members []peer) map[string]figures {
 	read, known := make([]figures, len(members)), make([]bool, len(members))
 	var wg sync.WaitGroup
@@ -81,34 +73,9 @@ func figuresOf(ctx context.Context, members []peer) map[string]figures {
 	wg.Wait()
 	out := map[string]figures{}
 	for i, m := range members {
-		if !known[i] {
-			return nil
+		if known[i] {
+			out[m.endpoint.PodUID] = read[i]
 		}
-		out[m.endpoint.PodUID] = read[i]
 	}
 	return out
-}
-
-// scan reads metrics line by line, without parsing what does not matter.
-func (f *figures) scan(text io.Reader) error {
-	lines := bufio.NewScanner(text)
-	for lines.Scan() {
-		if v, ok := value(lines.Bytes(), "etcd_debugging_mvcc_compact_revision "); ok {
-			f.compacted = int64(v)
-		}
-		if v, ok := value(lines.Bytes(), "etcd_debugging_mvcc_db_compaction_last "); ok {
-			f.compacts = v > 0
-		}
-	}
-	return lines.Err()
-}
-
-// value is that of a metric without labels, whose name ends with the space before it.
-func value(line []byte, name string) (float64, bool) {
-	text, ok := bytes.CutPrefix(line, []byte(name))
-	if !ok {
-		return 0, false
-	}
-	v, err := strconv.ParseFloat(string(text), 64)
-	return v, err == nil
 }

@@ -11,7 +11,7 @@ import (
 
 // MaxClusterSeries is the largest number of series of one EtcdCluster in which Auto Pilot holds nothing: what they cost Prometheus grows with
 // the number of clusters, and with nothing else. Each feature that holds something adds one for as long as that lasts. Members have none here, because they export their own.
-const MaxClusterSeries = 24
+const MaxClusterSeries = 25
 
 // Cluster is what the metrics show of the last observation of an EtcdCluster.
 type Cluster struct {
@@ -29,7 +29,7 @@ type Cluster struct {
 	Margin int
 	Up     bool
 	// Conditions are in the order of ConditionTypes.
-	Conditions [5]Condition
+	Conditions [6]Condition
 	// Reason is that of the condition Progressing, empty if there is none.
 	Reason string
 	// Judged is true with a quorum: only then it is known which alarms there are. NoSpace and Corrupt are how many members have these.
@@ -50,7 +50,7 @@ type Held struct {
 }
 
 // ConditionTypes are the conditions of an EtcdCluster that have series.
-var ConditionTypes = [5]string{"Ready", "Available", "Progressing", "Degraded", "CertificatesValid"}
+var ConditionTypes = [6]string{"Ready", "Available", "Progressing", "Degraded", "CertificatesValid", "Anomaly"}
 
 // Condition is the state of a condition.
 type Condition uint8
@@ -104,7 +104,7 @@ var allClusters = &clusters{
 	margin: clusterColumn("quorum_margin",
 		"Voters that may fail before the quorum is lost: 0 if none may, -1 if it is lost; no series before the cluster is up, while a restore replaces it, or while it hibernates, or wakes up."),
 	condition: clusterColumn("condition",
-		"1 if the condition is true, 0 if not: Ready, Available, Progressing, Degraded, and with TLS CertificatesValid.", "type"),
+		"1 if the condition is true, 0 if not: Ready, Available, Progressing, Degraded, with TLS CertificatesValid, and Anomaly, which has no series before a member is known for a day.", "type"),
 	reasonSince: clusterColumn("reason_since_timestamp_seconds",
 		"Since when the condition Progressing has had its present reason, not before this operator has started.", "reason"),
 	alarms: clusterColumn("alarms",

@@ -31,6 +31,8 @@ type Autopilot struct {
 	MaxVolume int64 `json:",omitempty"`
 	// Patches follows the patch releases of the minor release in the spec.
 	Patches Mode `json:",omitempty"`
+	// Anomaly tells what is unusual of members, and Timers that etcd's times are too short; never ModeOn. No decision depends on them.
+	Anomaly, Timers Mode `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 }
@@ -52,6 +54,8 @@ const (
 	FeatureQuota      = "quota"
 	FeatureVolume     = "volume"
 	FeaturePatches    = "patches"
+	FeatureAnomaly    = "anomaly"
+	FeatureTimers     = "timers"
 )
 
 // featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
@@ -84,6 +88,10 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Enlarge
 	case FeaturePatches:
 		return a.Patches
+	case FeatureAnomaly:
+		return a.Anomaly
+	case FeatureTimers:
+		return a.Timers
 	}
 	return ModeOff
 }
@@ -101,7 +109,7 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches}
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches, FeatureAnomaly, FeatureTimers}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

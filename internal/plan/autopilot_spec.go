@@ -47,6 +47,10 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Volume != nil && given.Volume.Max != nil {
 		a.Enlarge, a.MaxVolume = min(a.Grow, mode(&given.Volume.AutopilotFeature)), given.Volume.Max.Value() // larger volumes are for quotas
 	}
+	a.Anomaly, a.Timers = mode(given.Anomaly), min(modeOf(operator), modeOf(given.Mode), ModeAdvise)
+	if given.Timers != nil {
+		a.Timers = min(a.Timers, modeOf(given.Timers.Mode))
+	}
 	a.Defragment, a.Diverged, a.Patches = mode(given.Defragment), mode(given.DivergedMember), mode(given.Patches)
 	if given.Patches == nil || given.Patches.Mode == "" {
 		a.Patches = min(a.Patches, ModeAdvise) // a new release is tried on members that serve, so somebody has to ask for it

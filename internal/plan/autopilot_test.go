@@ -59,6 +59,7 @@ func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
 		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise},
+		FeatureAnomaly: {Anomaly: ModeAdvise}, FeatureTimers: {Timers: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
 			t.Errorf("%s: %+v", feature, a)
@@ -94,10 +95,11 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise}},
+		"nothing is said": {want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
 				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off),
+				Anomaly: of(off), Timers: &v1beta2.TimersAutopilot{Mode: off},
 				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30},
@@ -107,7 +109,7 @@ func TestAutopilotModes(t *testing.T) {
 				Mode: advise, Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30, Patches: ModeAdvise,
 			},
 		},
@@ -117,22 +119,22 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
-			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise},
 		},
 		"the operator's": {
 			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
 			want: Autopilot{
-				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise,
+				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise,
 			},
 		},
 		"the operator is off": {operator: off, want: Autopilot{Compact: true, MaxQuota: 8 << 30}},

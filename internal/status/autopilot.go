@@ -36,7 +36,7 @@ func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	of := func(all []v1beta2.HeldAct, feature string) (v1beta2.HeldAct, bool) {
 		return find(all, func(h v1beta2.HeldAct) bool { return h.Feature == feature })
 	}
-	for _, h := range in.Assessment.Held {
+	for _, h := range slices.Concat(in.Assessment.Held, timers(in)) {
 		if _, twice := of(known, h.Feature); twice {
 			continue
 		}

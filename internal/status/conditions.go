@@ -44,6 +44,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	if v := authenticated(s, in); v != nil {
 		set(v1beta2.ConditionAuthenticated, *v)
 	}
+	setAnomaly(s, in)
 	setQuorumLost(s, in.Observed)
 }
 
@@ -79,6 +80,8 @@ func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
 			return in.Certificates == nil
 		case v1beta2.ConditionAuthenticated:
 			return s.Auth == nil
+		case v1beta2.ConditionAnomaly:
+			return false // setAnomaly decides
 		}
 		return true
 	})

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -31,6 +32,8 @@ type Input struct {
 	Certificates *Certificates
 	// Auth is nil if spec.auth never asked for authentication.
 	Auth *Auth
+	// Habits is what is known of how the members usually are, nil if Auto Pilot does not look at that.
+	Habits *anomaly.Report
 	// OperatorMode is how far the operator lets Auto Pilot go; On if empty.
 	OperatorMode v1beta2.AutopilotMode
 	// ClientURL is where clients reach the cluster and Selector selects its pods.

@@ -70,7 +70,7 @@ func quorumCases() []scenario {
 }
 
 func stateCases() []scenario {
-	const blocked, stuck, certificate, held = "EtcdBlocked", "EtcdStuck", "EtcdCertificateExpiring", "EtcdAutopilotHeld"
+	const blocked, stuck, certificate, held, unusual = "EtcdBlocked", "EtcdStuck", "EtcdCertificateExpiring", "EtcdAutopilotHeld", "EtcdAnomaly"
 	feature := cluster("autopilot_held", `feature="noSpace"`)
 	degraded, progressing := cluster("condition", `type="Degraded"`), cluster("condition", `type="Progressing"`)
 	since := cluster("reason_since_timestamp_seconds", `reason="WaitingForPods"`)
@@ -84,6 +84,9 @@ func stateCases() []scenario {
 		fires(held, "not safe for long", map[string]string{feature: "_x5 1x89 stale _x20"}, 65, 95),
 		silent(held, "waits for the window", 180, map[string]string{feature: "0x180"}),
 		silent(held, "not safe for a while", 120, map[string]string{feature: "_x5 1x49 stale _x80"}),
+		fires(unusual, "a member deviates", map[string]string{cluster("condition", `type="Anomaly"`): "0x4 1x29 0x20"}, 10, 35),
+		silent(unusual, "as usual", 60, map[string]string{cluster("condition", `type="Anomaly"`): "0x60"}),
+		silent(unusual, "nobody is known for a day", 60, map[string]string{cluster("condition", `type="Anomaly"`): "_x60"}),
 		fires(certificate, "not renewed", map[string]string{cluster("condition", `type="CertificatesValid"`): "1x4 0x29 1x20"}, 20, 35),
 		silent(certificate, "renewed in time", 60, map[string]string{cluster("condition", `type="CertificatesValid"`): "1x4 0x9 1x60"}),
 	}

@@ -99,6 +99,8 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.autopilot.volume.max, which is not set"
 	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
 		return "spec.version, which names no minor release"
+	case feature == plan.FeatureTimers && mode == plan.ModeAdvise:
+		return "design: the operator never sets them"
 	case plan.AutopilotOf(alone, operator, time.Time{}).Mode(feature) == mode:
 		return "the operator's variable AUTOPILOT"
 	case plan.AutopilotOf(all, operator, time.Time{}).Mode(feature) == mode:

@@ -111,12 +111,13 @@ func conditions(f *Facts) []Finding {
 	var reasons []metav1.Condition
 	for _, kind := range []string{
 		v1beta2.ConditionAvailable, v1beta2.ConditionDegraded, v1beta2.ConditionReady, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
+		v1beta2.ConditionAnomaly,
 	} {
 		said := meta.FindStatusCondition(f.Cluster.Status.Conditions, kind)
 		if said != nil && said.Reason == v1beta2.ReasonHibernated {
 			continue // as somebody has asked for
 		}
-		if said == nil || (said.Status == metav1.ConditionTrue) == (kind != v1beta2.ConditionDegraded) {
+		if said == nil || said.Status == metav1.ConditionUnknown || (said.Status == metav1.ConditionTrue) == (kind != v1beta2.ConditionDegraded && kind != v1beta2.ConditionAnomaly) {
 			continue
 		}
 		if types[said.Reason] == nil {

@@ -30,6 +30,7 @@ var alertStories = []alertStory{
 	{alert: "EtcdPeerSlow", begins: (*alerted).shared, breaks: (*alerted).farAway, cures: (*alerted).moves},
 	{alert: "EtcdLeaderFlaps", begins: (*alerted).shared, breaks: (*alerted).starves, cures: (*alerted).raisesTimes},
 	{alert: "EtcdDiskSlow", begins: (*alerted).withDisks, breaks: (*alerted).slowsDisk, cures: (*alerted).moves},
+	{alert: "EtcdAnomaly", begins: (*alerted).onKnownDisks, breaks: (*alerted).slowsKnownDisk, cures: (*alerted).isSilenced},
 	{alert: "EtcdOperatorDown", begins: (*alerted).operator, breaks: (*alerted).stopsOperator, cures: (*alerted).startsOperator, unchecked: []string{"logs deploy/"}},
 	{alert: "EtcdOperatorErrors", begins: (*alerted).operator, breaks: (*alerted).takesRight, cures: (*alerted).appliesAgain},
 	{alert: "EtcdQuorumLost", apart: true, begins: (*alerted).withBackup, breaks: (*alerted).losesMajority, cures: (*alerted).restores},

@@ -1,0 +1,163 @@
+package anomaly_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
+)
+
+var start = time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+
+// TestUnusual is what deviates from a day of samples.
+func TestUnusual(t *testing.T) {
+	t.Parallel()
+	same := func(v float32) []float32 {
+		all := make([]float32, 96)
+		for i := range all {
+			all[i] = v
+		}
+		return all
+	}
+	sawtooth, mostly := same(0), same(0.001)
+	for i := range sawtooth {
+		sawtooth[i] = float32(i%12) * 0.005 // up to 55 ms, MAD 15 ms
+		if i%10 == 0 {
+			mostly[i] = 0.3 // outliers move neither the median nor the MAD
+		}
+	}
+	nan := float32(math.NaN())
+	for name, c := range map[string]struct {
+		signal anomaly.Signal
+		value  float32
+		before []float32
+		want   bool
+	}{
+		"ten times as slow":                    {anomaly.Flush, 0.05, same(0.005), true},
+		"twice as slow":                        {anomaly.Flush, 0.05, same(0.025), false},
+		"a little more than twice as slow":     {anomaly.Flush, 0.051, same(0.025), true},
+		"ten times as slow and still quick":    {anomaly.Flush, 0.01, same(0.001), false},
+		"above the floor":                      {anomaly.Flush, 0.011, same(0.001), true},
+		"quicker, in a quiet hour":             {anomaly.Flush, 0.001, same(0.05), false},
+		"within the sawtooth":                  {anomaly.RoundTrip, 0.055, sawtooth, false},
+		"within six MAD of the sawtooth":       {anomaly.RoundTrip, 0.11, sawtooth, false},
+		"beyond six MAD of the sawtooth":       {anomaly.RoundTrip, 0.13, sawtooth, true},
+		"unusual although a tenth was like it": {anomaly.Apply, 0.3, mostly, true},
+		"nothing known":                        {anomaly.Flush, nan, same(0.005), false},
+		"no growth before, a little now":       {anomaly.Growth, 10 << 10, same(0), false},
+		"no growth before, much now":           {anomaly.Growth, 100 << 10, same(0), true},
+		"it shrinks":                           {anomaly.Growth, -100 << 20, same(1 << 20), false},
+		"one election":                         {anomaly.Elections, 1, same(0), false},
+		"two elections":                        {anomaly.Elections, 2, same(0), true},
+		"elections as ever":                    {anomaly.Elections, 4, same(3), false},
+	} {
+		if got, _ := anomaly.Unusual(c.signal, c.value, c.before); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// day feeds a habit.
+type day struct {
+	anomaly.Habit
+	now time.Time
+}
+
+// goes on for so many samples of that flush.
+func (d *day) goes(samples int, flush float32) {
+	for range samples {
+		d.now = d.now.Add(anomaly.Every)
+		v := anomaly.Nothing()
+		v[anomaly.Flush] = flush
+		d.Note(v, d.now, anomaly.Day)
+	}
+}
+
+func (d *day) deviates() bool { return len(d.Deviations()) > 0 }
+
+const aDay = int(anomaly.Day / anomaly.Every)
+
+// TestHabit has a member be slow after a day: that is told after a quarter of an hour and until a quarter of an hour after.
+func TestHabit(t *testing.T) {
+	t.Parallel()
+	d := &day{now: start}
+	d.goes(aDay+1, 0.002)
+	for i := range 3 {
+		if d.deviates() {
+			t.Fatalf("told after %d samples", i)
+		}
+		d.goes(1, 0.3)
+	}
+	all := d.Deviations()
+	if len(all) != 1 || all[0].Signal != anomaly.Flush || math.Abs(all[0].Value-0.3) > 1e-6 || math.Abs(all[0].Usual-0.002) > 1e-6 {
+		t.Fatalf("found %+v", all)
+	}
+	d.goes(1, 0.5)
+	if again := d.Deviations(); again[0] != all[0] {
+		t.Errorf("what is told changes while nothing does: %+v", again)
+	}
+	d.goes(2, 0.002)
+	if !d.deviates() {
+		t.Error("over after ten minutes")
+	}
+	d.goes(1, 0.002)
+	if d.deviates() {
+		t.Error("not over after a quarter of an hour")
+	}
+}
+
+// TestNotUnusual is what never is.
+func TestNotUnusual(t *testing.T) {
+	t.Parallel()
+	nan := float32(math.NaN())
+	for name, does := range map[string]func(*day){
+		"learning":            func(d *day) { d.goes(aDay-10, 0.002); d.goes(9, 0.3) },
+		"a quiet hour":        func(d *day) { d.goes(aDay+1, 0.05); d.goes(12, 0.001); d.goes(12, 0.05) },
+		"an idle day":         func(d *day) { d.goes(2*aDay, nan); d.goes(9, 0.3) },
+		"idle for a while":    func(d *day) { d.goes(aDay+1, 0.002); d.goes(12, nan); d.goes(12, 0.002) },
+		"ten minutes":         func(d *day) { d.goes(aDay+1, 0.002); d.goes(2, 0.3); d.goes(1, 0.002); d.goes(2, 0.3) },
+		"no longer any news":  func(d *day) { d.goes(aDay+1, 0.002); d.goes(aDay, 0.3) },
+		"idle while unusual":  func(d *day) { d.goes(aDay+1, 0.002); d.goes(6, 0.3); d.goes(3, nan) },
+		"slow from the start": func(d *day) { d.goes(3*aDay, 0.3) },
+	} {
+		d := &day{now: start}
+		if does(d); d.deviates() {
+			t.Errorf("%s: %+v", name, d.Deviations())
+		}
+	}
+}
+
+// TestLearns says when a habit is known, and for how long it is not.
+func TestLearns(t *testing.T) {
+	t.Parallel()
+	d := &day{now: start}
+	if d.Learned(start.Add(48*time.Hour), anomaly.Day) || !d.Until(anomaly.Day).IsZero() {
+		t.Error("nothing is known of a member that was never sampled")
+	}
+	d.goes(1, 0.002)
+	until := start.Add(anomaly.Every + anomaly.Day)
+	if got := d.Until(anomaly.Day); !got.Equal(until) {
+		t.Errorf("known at %s, want %s", got, until)
+	}
+	if d.Learned(until.Add(-1), anomaly.Day) || !d.Learned(until, anomaly.Day) {
+		t.Error("it is known after a day, and not before")
+	}
+}
+
+// TestMemory holds what a member costs: 3,000 of them are to take less than 10 MiB, with what is kept beside.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	const members = 3000
+	each := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			keep = new(anomaly.Habit)
+		}
+	}).AllocedBytesPerOp()
+	if total := members * each; total > 8<<20 {
+		t.Errorf("a member takes %d bytes, and %d of them %d", each, members, total)
+	}
+}
+
+var keep *anomaly.Habit

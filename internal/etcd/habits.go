@@ -1,0 +1,160 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// settling is how many samples of a server that has just started are left out: it fills caches, and catches up with the others.
+const settling = 3
+
+// habits are what is remembered of how the members of one cluster usually are.
+type habits struct {
+	// members are by ID, so that a pod that is created anew on its volume goes on where it was; a new member is another one.
+	members map[uint64]*habit
+	trips   anomaly.Trips
+	// noted is when samples were noted last, and disturbed whether something was under way since that says nothing of the members.
+	noted     time.Time
+	disturbed bool
+}
+
+// habit is that of one member.
+type habit struct {
+	anomaly.Habit
+	// at is when last, and inUse of the database, were read from the pod of that UID; settles is how many samples are left out from then on.
+	uid     string
+	at      time.Time
+	last    figures
+	inUse   int64
+	settles int
+}
+
+// Habits notes how the voters are, where that is due, and reports what is unusual. Calm is false while something is done to them, or one of
+// them is away: what is measured until the next sample says nothing then, and is left out. The members' metrics are read once in SampleEvery,
+// together with those that Compare needs.
+func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool) anomaly.Report {
+	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), cmp.Or(p.SampleEvery, sampleEvery)
+	c.disturbed = c.disturbed || !calm
+	if s.Seen.Contact == plan.ContactQuorum {
+		if !now.Before(c.due) {
+			c.heard, c.read, c.due = figuresOf(ctx, s.voters), now, now.Add(every)
+		}
+		if c.read.Sub(c.noted) >= every*9/10 { // while something is suspected they are read more often
+			c.note(s, every)
+			c.noted, c.disturbed = c.read, !calm
+		}
+	}
+	return c.report(s.Seen.Members, every*(anomaly.Day/anomaly.Every))
+}
+
+// note notes a sample of each voter that has told its figures, unless something was under way.
+func (c *sampler) note(s *Session, every time.Duration) {
+	all, trips, some := map[*habit]anomaly.Values{}, anomaly.Buckets{}, false
+	for _, p := range s.voters {
+		now, known := c.heard[p.endpoint.PodUID]
+		if !known {
+			continue
+		}
+		h := c.habitOf(p.word.MemberID)
+		c.disturbed = c.disturbed || now.copying > 0 || now.copies > h.last.copies && h.uid == p.endpoint.PodUID
+		if values, ok := h.next(p, now, c.read, every, &trips); ok {
+			all[h], some = values, true
+		}
+	}
+	for id := range c.members {
+		if !slices.ContainsFunc(s.Seen.Members, func(m plan.Member) bool { return m.ID == id && !m.Learner }) {
+			delete(c.members, id)
+		}
+	}
+	if c.disturbed || !some {
+		return
+	}
+	for h, values := range all {
+		h.Note(values, c.read, every*(anomaly.Day/anomaly.Every))
+	}
+	c.trips.Note(trips, c.read, every*(time.Hour/anomaly.Every))
+}
+
+func (c *sampler) habitOf(id uint64) *habit {
+	if c.members == nil {
+		c.members = map[uint64]*habit{}
+	}
+	if c.members[id] == nil {
+		c.members[id] = &habit{}
+	}
+	return c.members[id]
+}
+
+// next is what the member was like since the last time, false if that is not known: another server has counted until then, or the last time is
+// long ago. The round trips since are added.
+func (h *habit) next(p peer, now figures, at time.Time, every time.Duration, trips *anomaly.Buckets) (anomaly.Values, bool) {
+	before := *h
+	h.uid, h.at, h.last, h.inUse = p.endpoint.PodUID, at, now, p.word.DBSizeInUse
+	if before.uid != h.uid || now.restarted(before.last) {
+		h.settles = settling
+		return anomaly.Values{}, false
+	}
+	if h.settles > 0 {
+		h.settles--
+		return anomaly.Values{}, false
+	}
+	since := at.Sub(before.at)
+	if since <= 0 || since > 3*every {
+		return anomaly.Values{}, false
+	}
+	v := anomaly.Nothing()
+	v[anomaly.Flush] = now.flushes.mean(before.last.flushes, v[anomaly.Flush])
+	v[anomaly.RoundTrip] = now.trips.mean(before.last.trips, v[anomaly.RoundTrip])
+	v[anomaly.Apply] = now.applies.mean(before.last.applies, v[anomaly.Apply])
+	v[anomaly.Growth] = float32(float64(h.inUse-before.inUse) / since.Seconds())
+	v[anomaly.Elections] = float32(now.elections - before.last.elections)
+	for i, n := range now.tripTimes {
+		trips[i] += n - min(n, before.last.tripTimes[i])
+	}
+	return v, true
+}
+
+// restarted reports whether these are of a server that started after the others were read.
+func (f figures) restarted(before figures) bool {
+	return f.flushes.count < before.flushes.count || f.applies.count < before.applies.count || f.trips.count < before.trips.count ||
+		f.elections < before.elections || f.copies < before.copies
+}
+
+// mean is how long one took since the former, unknown if there were hardly any.
+func (t took) mean(before took, unknown float32) float32 {
+	if t.count-before.count < enough || t.sum < before.sum {
+		return unknown
+	}
+	return float32((t.sum - before.sum) / (t.count - before.count))
+}
+
+// report is what is known of these members.
+func (c *sampler) report(members []plan.Member, day time.Duration) (r anomaly.Report) {
+	r.Trips = &c.trips
+	for _, m := range slices.SortedFunc(slices.Values(members), func(a, b plan.Member) int { return plan.CompareNames(a.Name, b.Name) }) {
+		if m.Learner {
+			continue
+		}
+		h := c.members[m.ID]
+		if h == nil {
+			h = &habit{}
+		}
+		if !h.Learned(c.read, day) {
+			r.Learning = append(r.Learning, m.Name)
+			if until := h.Until(day); r.Until.IsZero() || !until.IsZero() && until.Before(r.Until) {
+				r.Until = until
+			}
+			continue
+		}
+		r.Known = append(r.Known, m.Name)
+		for _, d := range h.Deviations() {
+			r.Deviations = append(r.Deviations, anomaly.MemberDeviation{Member: m.Name, Deviation: d})
+		}
+	}
+	return r
+}

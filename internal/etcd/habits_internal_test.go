@@ -1,0 +1,119 @@
+package etcd
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// watched is a cluster of one voter whose figures are told every five minutes.
+type watched struct {
+	sampler
+	uid     string
+	now     time.Time
+	told    figures
+	members []plan.Member
+}
+
+func newWatched() *watched {
+	return &watched{uid: "a", now: time.Unix(1e9, 0), members: []plan.Member{{ID: 7, Name: "c-0"}}}
+}
+
+// goes on for so many samples in which flushes take so long, under that cluster's conditions.
+func (w *watched) goes(samples int, flush float64, disturbed bool) {
+	for range samples {
+		w.now = w.now.Add(sampleEvery)
+		w.told.flushes.count += 100
+		w.told.flushes.sum += 100 * flush
+		p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
+		p.word.MemberID = w.members[0].ID
+		w.heard, w.read, w.disturbed = map[string]figures{w.uid: w.told}, w.now, disturbed
+		w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, sampleEvery)
+	}
+}
+
+func (w *watched) deviates() bool { return len(w.report(w.members, anomaly.Day).Deviations) > 0 }
+
+// TestHabitsFire has a member that is known for a day become slow.
+func TestHabitsFire(t *testing.T) {
+	t.Parallel()
+	w := newWatched()
+	const day = int(anomaly.Day / sampleEvery)
+	w.goes(day, 0.002, false)
+	if r := w.report(w.members, anomaly.Day); len(r.Learning) != 1 || len(r.Known) != 0 || r.Until.IsZero() {
+		t.Errorf("before a day: %+v", r)
+	}
+	w.goes(settling+2, 0.002, false)
+	if r := w.report(w.members, anomaly.Day); len(r.Learning) != 0 || len(r.Known) != 1 {
+		t.Errorf("after a day: %+v", r)
+	}
+	w.goes(2, 0.3, false)
+	if w.deviates() {
+		t.Error("told after ten minutes")
+	}
+	w.goes(1, 0.3, false)
+	r := w.report(w.members, anomaly.Day)
+	if len(r.Deviations) != 1 || r.Deviations[0].Member != "c-0" || r.Deviations[0].Signal != anomaly.Flush || math.Abs(r.Deviations[0].Value-0.3) > 0.001 {
+		t.Errorf("found %+v", r.Deviations)
+	}
+}
+
+// TestHabitsDoNotFire on what says nothing of the member: each of these makes its flushes slow for less than it takes to tell, or while
+// something is under way.
+func TestHabitsDoNotFire(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		does func(*watched)
+		// learned are how many samples more than before were learned of, of those that were slow.
+		forgets bool
+	}{
+		"a roll": {does: func(w *watched) { w.goes(12, 0.3, true) }},
+		"a restart": {does: func(w *watched) {
+			w.told = figures{}
+			w.goes(1+settling, 0.3, false)
+		}},
+		"a new pod on its volume": {does: func(w *watched) {
+			w.uid, w.told = "b", figures{}
+			w.goes(1+settling, 0.3, false)
+		}},
+		"a snapshot": {does: func(w *watched) {
+			for range 6 {
+				w.told.copies++
+				w.goes(1, 0.3, false)
+			}
+		}},
+		"a long snapshot": {does: func(w *watched) {
+			w.told.copies, w.told.copying = w.told.copies+1, 1
+			w.goes(6, 0.3, false)
+			w.told.copying = 0
+		}},
+		"a quiet hour": {does: func(w *watched) { w.goes(12, 0, false) }},
+		"an outage of the operator's sight": {does: func(w *watched) {
+			w.now = w.now.Add(4 * sampleEvery)
+			w.goes(1, 0.3, false)
+		}},
+		"a member replaced": {forgets: true, does: func(w *watched) {
+			w.members, w.uid, w.told = []plan.Member{{ID: 8, Name: "c-0"}}, "c", figures{}
+			w.goes(12, 0.3, false)
+		}},
+	} {
+		w := newWatched()
+		w.goes(int(anomaly.Day/sampleEvery)+settling+2, 0.02, false)
+		if c.does(w); w.deviates() {
+			t.Errorf("%s: %+v", name, w.report(w.members, anomaly.Day).Deviations)
+		}
+		if known := len(w.report(w.members, anomaly.Day).Known) == 1; known == c.forgets {
+			t.Errorf("%s: the member is known: %t", name, known)
+		}
+		if len(w.sampler.members) != 1 {
+			t.Errorf("%s: %d members are remembered", name, len(w.sampler.members))
+		}
+		w.goes(2, 0.3, false)
+		if w.goes(1, 0.02, false); w.deviates() {
+			t.Errorf("%s: what was left out counts afterwards", name)
+		}
+	}
+}

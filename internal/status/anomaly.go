@@ -1,0 +1,114 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// setAnomaly says whether a member deviates from what it was like in the last day. Without a quorum nothing new is known, so it stays.
+func setAnomaly(s *v1beta2.EtcdClusterStatus, in Input) {
+	told := in.Observed.Cluster.Autopilot.Anomaly != plan.ModeOff && hasClusterID(s) && !hibernates(s)
+	if !told {
+		meta.RemoveStatusCondition(&s.Conditions, v1beta2.ConditionAnomaly)
+		return
+	}
+	if in.Habits == nil || in.Observed.Etcd.Contact != plan.ContactQuorum {
+		return
+	}
+	c := anomalyOf(*in.Habits)
+	c.Type, c.ObservedGeneration, c.LastTransitionTime = v1beta2.ConditionAnomaly, in.Cluster.Generation, now(in.Observed)
+	setCondition(&s.Conditions, c)
+}
+
+// anomalyOf has no number that changes while nothing else does, so that status is not written with every sample.
+func anomalyOf(r anomaly.Report) metav1.Condition {
+	learning := strings.Join(r.Learning, ", ")
+	switch {
+	case len(r.Deviations) > 0:
+		var all []string
+		for _, d := range r.Deviations {
+			all = append(all, d.Member+": "+deviation(d.Deviation))
+		}
+		return metav1.Condition{
+			Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDeviating,
+			Message: "not as in the day before: " + strings.Join(all, "; "),
+		}
+	case len(r.Known) == 0:
+		c := metav1.Condition{
+			Status: metav1.ConditionUnknown, Reason: v1beta2.ReasonLearning, Message: "no member is known for a day yet",
+		}
+		if !r.Until.IsZero() {
+			c.Message = "no member is known for a day before " + r.Until.UTC().Format(time.RFC3339)
+		}
+		return c
+	}
+	c := metav1.Condition{
+		Status: metav1.ConditionFalse, Reason: v1beta2.ReasonAsUsual, Message: "all members are as they were in the last day",
+	}
+	if learning != "" {
+		c.Message = strings.Join(r.Known, ", ") + ": as in the last day; not known for a day yet: " + learning
+	}
+	return c
+}
+
+// deviation is what is unusual, in words.
+func deviation(d anomaly.Deviation) string {
+	const mebi, day = 1 << 20, 24 * time.Hour
+	seconds := func(v float64) time.Duration {
+		took := time.Duration(v * float64(time.Second))
+		if took < time.Millisecond {
+			return took.Round(10 * time.Microsecond)
+		}
+		return took.Round(100 * time.Microsecond)
+	}
+	took := func(what string) string {
+		return fmt.Sprintf("%s took %s on average, and %s usually", what, seconds(d.Value), seconds(d.Usual))
+	}
+	switch d.Signal {
+	case anomaly.Flush:
+		return took("a flush of its log")
+	case anomaly.RoundTrip:
+		return took("a round trip to another member")
+	case anomaly.Apply:
+		return took("to apply a request")
+	case anomaly.Growth:
+		return fmt.Sprintf("what is in use of its database grew as by %.0f MiB a day, and by %.0f MiB usually",
+			d.Value*day.Seconds()/mebi, d.Usual*day.Seconds()/mebi)
+	case anomaly.Elections, anomaly.Signals:
+	}
+	return fmt.Sprintf("it saw %.0f changes of the leader within five minutes, and %.0f usually", d.Value, d.Usual)
+}
+
+// timers is what is advised of etcd's times, which the operator never changes by itself.
+func timers(in Input) []plan.HeldAct {
+	if in.Habits == nil || in.Habits.Trips == nil || in.Observed.Cluster.Autopilot.Timers == plan.ModeOff {
+		return nil
+	}
+	has := anomaly.Timers{Heartbeat: 100 * time.Millisecond, Election: time.Second} // etcd's own
+	if o := in.Cluster.Spec.Etcd; o != nil {
+		if o.HeartbeatInterval != nil {
+			has.Heartbeat = o.HeartbeatInterval.Duration
+		}
+		if o.ElectionTimeout != nil {
+			has.Election = o.ElectionTimeout.Duration
+		}
+	}
+	want, due := in.Habits.Trips.Advice(has)
+	if !due {
+		return nil
+	}
+	return []plan.HeldAct{{
+		Feature: plan.FeatureTimers, Reason: v1beta2.ReasonTimersTooShort,
+		Message: fmt.Sprintf("in each hour of the last day one of 100 round trips between members took more than 50 ms: set "+
+			"spec.etcd.heartbeatInterval to %s and spec.etcd.electionTimeout to %s, by hand, when the members may be updated one after the other",
+			want.Heartbeat, want.Election),
+	}}
+}

@@ -1,0 +1,114 @@
+package status_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// habitual is a cluster with a quorum and an ID, of whose members that is known.
+func habitual(r *anomaly.Report) status.Input {
+	in := status.Input{
+		Cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Generation: 2}}, Action: plan.Idle{}, Habits: r,
+		OperatorMode: v1beta2.AutopilotOn,
+	}
+	in.Cluster.Status.ClusterID = "000000000000002a"
+	in.Observed.Now = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	in.Observed.Etcd.Contact = plan.ContactQuorum
+	in.Observed.Cluster.Autopilot = plan.AutopilotOf(&v1beta2.EtcdClusterSpec{}, v1beta2.AutopilotOn, in.Observed.Now)
+	return in
+}
+
+func TestAnomaly(t *testing.T) {
+	t.Parallel()
+	flush := anomaly.MemberDeviation{Member: "c-1", Deviation: anomaly.Deviation{Signal: anomaly.Flush, Value: 0.3, Usual: 0.0021}}
+	growth := anomaly.MemberDeviation{Member: "c-2", Deviation: anomaly.Deviation{Signal: anomaly.Growth, Value: 1 << 20, Usual: 0}}
+	elections := anomaly.MemberDeviation{Member: "c-2", Deviation: anomaly.Deviation{Signal: anomaly.Elections, Value: 3, Usual: 0}}
+	for name, c := range map[string]struct {
+		report anomaly.Report
+		status metav1.ConditionStatus
+		reason string
+		says   []string
+	}{
+		"nothing sampled": {anomaly.Report{Learning: []string{"c-0"}}, metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"yet"}},
+		"learning": {
+			anomaly.Report{Learning: []string{"c-0"}, Until: time.Date(2026, 11, 28, 11, 0, 0, 0, time.UTC)},
+			metav1.ConditionUnknown, v1beta2.ReasonLearning,
+			[]string{"before 2026-11-28T11:00:00Z"},
+		},
+		"as usual":     {anomaly.Report{Known: []string{"c-0"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"all members"}},
+		"one is new":   {anomaly.Report{Known: []string{"c-0", "c-2"}, Learning: []string{"c-3"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0, c-2:", "yet: c-3"}},
+		"one deviates": {anomaly.Report{Known: []string{"c-1"}, Learning: []string{"c-3"}, Deviations: []anomaly.MemberDeviation{flush}}, metav1.ConditionTrue, v1beta2.ReasonDeviating, []string{"c-1: a flush of its log took 300ms on average, and 2.1ms usually"}},
+		"two deviate":  {anomaly.Report{Known: []string{"c-2"}, Deviations: []anomaly.MemberDeviation{growth, elections}}, metav1.ConditionTrue, v1beta2.ReasonDeviating, []string{"by 86400 MiB a day", "; c-2: it saw 3 changes of the leader"}},
+	} {
+		s := status.Compute(habitual(&c.report))
+		got := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAnomaly)
+		if got == nil || got.Status != c.status || got.Reason != c.reason || got.ObservedGeneration != 2 {
+			t.Errorf("%s: %+v", name, got)
+			continue
+		}
+		for _, words := range c.says {
+			if !strings.Contains(got.Message, words) {
+				t.Errorf("%s: no %q in %q", name, words, got.Message)
+			}
+		}
+	}
+}
+
+// TestAnomalyStays wants the condition to stay while nothing is known, and to go once nobody is to be told.
+func TestAnomalyStays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		becomes func(*status.Input)
+		stays   bool
+	}{
+		"no quorum": {func(in *status.Input) { in.Observed.Etcd.Contact = plan.ContactNone }, true},
+		"off":       {func(in *status.Input) { in.Observed.Cluster.Autopilot.Anomaly = plan.ModeOff }, false},
+		"paused": {func(in *status.Input) {
+			in.Observed.Cluster.Autopilot, in.Habits = plan.AutopilotOf(&v1beta2.EtcdClusterSpec{Paused: true}, "", in.Observed.Now), nil
+		}, false},
+	} {
+		in := habitual(&anomaly.Report{Known: []string{"c-0"}})
+		in.Cluster.Status = status.Compute(in)
+		if c.becomes(&in); (meta.FindStatusCondition(status.Compute(in).Conditions, v1beta2.ConditionAnomaly) != nil) != c.stays {
+			t.Errorf("%s: want it to stay: %t", name, c.stays)
+		}
+	}
+}
+
+// TestTimers advises longer times where round trips are slow, unless the spec has them or nobody is to be advised.
+func TestTimers(t *testing.T) {
+	t.Parallel()
+	trips, slow := &anomaly.Trips{}, anomaly.Buckets{}
+	for i := 11; i < len(slow); i++ {
+		slow[i] = 200 // from 102 to 205 ms
+	}
+	for hour := range 25 {
+		trips.Note(slow, time.Date(2026, 11, 26, hour, 0, 0, 0, time.UTC), time.Hour)
+	}
+	report := &anomaly.Report{Trips: trips}
+	in := habitual(report)
+	a := status.Compute(in).Autopilot
+	if a == nil || len(a.Held) != 1 || a.Held[0].Feature != plan.FeatureTimers || a.Held[0].Reason != v1beta2.ReasonTimersTooShort ||
+		!strings.Contains(a.Held[0].Message, "heartbeatInterval to 250ms and spec.etcd.electionTimeout to 2.5s") {
+		t.Errorf("held is %+v", a)
+	}
+	long := &v1beta2.EtcdOptions{
+		HeartbeatInterval: &metav1.Duration{Duration: 300 * time.Millisecond}, ElectionTimeout: &metav1.Duration{Duration: 3 * time.Second},
+	}
+	if in.Cluster.Spec.Etcd = long; status.Compute(in).Autopilot != nil {
+		t.Error("times that are long enough are advised against")
+	}
+	in.Cluster.Spec.Etcd = nil
+	if in.Observed.Cluster.Autopilot.Timers = plan.ModeOff; status.Compute(in).Autopilot != nil {
+		t.Error("advised although nobody is to be")
+	}
+}
