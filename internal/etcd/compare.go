@@ -37,10 +37,11 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
 	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
-		c.compare(ctx, s, corrupt)
-		c.next(now, cmp.Or(p.SampleEvery, sampleEvery), corrupt || c.unconfirmed())
+		every := cmp.Or(p.SampleEvery, sampleEvery)
+		c.compare(ctx, s, corrupt, every)
+		c.next(now, every, corrupt || c.unconfirmed())
 	}
-	if c.hurries(now) {
+	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon
 	}
 	return slices.Clone(c.found), again
@@ -66,11 +67,12 @@ func (s *Session) corrupt() bool {
 }
 
 // compare reads the voters' metrics, and asks for their hashes if those say that it costs nothing.
-func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
+func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool, every time.Duration) {
 	now := figuresOf(ctx, session.voters)
 	if now == nil {
 		return
 	}
+	s.histories.note(now, time.Now(), every)
 	revision := followed(s.last, now)
 	if corrupt {
 		revision = final(now)

@@ -24,6 +24,8 @@ type figures struct {
 	compacted int64
 	// compacts is true once a compaction has ended since the server started.
 	compacts bool
+	// flushes of the write-ahead log have ended since the server started, and took so many seconds together.
+	flushes, spent float64
 }
 
 // sampler remembers what the metrics of one cluster's members said. It is evidence, not state: an operator that starts anew collects it
@@ -36,6 +38,7 @@ type sampler struct {
 	// last is what the voters have said, by pod UID.
 	last map[string]figures
 	comparisons
+	histories
 }
 
 // sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.
@@ -98,6 +101,12 @@ func (f *figures) scan(text io.Reader) error {
 		}
 		if v, ok := value(lines.Bytes(), "etcd_debugging_mvcc_db_compaction_last "); ok {
 			f.compacts = v > 0
+		}
+		if v, ok := value(lines.Bytes(), flushFamily+"_count "); ok {
+			f.flushes = v
+		}
+		if v, ok := value(lines.Bytes(), flushFamily+"_sum "); ok {
+			f.spent = v
 		}
 	}
 	return lines.Err()

@@ -31,6 +31,8 @@ type Autopilot struct {
 	MaxVolume int64 `json:",omitempty"`
 	// Patches follows the patch releases of the minor release in the spec.
 	Patches Mode `json:",omitempty"`
+	// Relocation moves a member off a node whose disk is slow.
+	Relocation Mode `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 }
@@ -52,6 +54,7 @@ const (
 	FeatureQuota      = "quota"
 	FeatureVolume     = "volume"
 	FeaturePatches    = "patches"
+	FeatureRelocation = "relocation"
 )
 
 // featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
@@ -59,6 +62,7 @@ const (
 var featureOf = map[string]string{
 	"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota,
 	"followPatch": FeaturePatches, "retreat": FeaturePatches,
+	"relocate": FeatureRelocation, "giveUpRelocation": FeatureRelocation,
 }
 
 // feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
@@ -84,6 +88,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Enlarge
 	case FeaturePatches:
 		return a.Patches
+	case FeatureRelocation:
+		return a.Relocation
 	}
 	return ModeOff
 }
@@ -101,7 +107,7 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches}
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches, FeatureRelocation}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

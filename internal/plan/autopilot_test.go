@@ -58,7 +58,7 @@ func TestWindowAt(t *testing.T) {
 func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
-		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise},
+		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise}, FeatureRelocation: {Relocation: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
 			t.Errorf("%s: %+v", feature, a)
@@ -68,7 +68,7 @@ func TestModes(t *testing.T) {
 		t.Error("a feature that does not exist is not off")
 	}
 	for rule, feature := range featureOf {
-		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Patches: ModeOn}); on.Mode(feature) != ModeOn {
+		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Patches: ModeOn, Relocation: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
 		}
 	}
@@ -94,13 +94,13 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise}},
+		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
-				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off),
+				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off), Relocation: of(on),
 				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
-			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30},
+			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30, Relocation: ModeOn},
 		},
 		"volumes": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
@@ -108,7 +108,7 @@ func TestAutopilotModes(t *testing.T) {
 			}},
 			want: Autopilot{
 				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
-				Enlarge: ModeAdvise, MaxVolume: 20 << 30, Patches: ModeAdvise,
+				Enlarge: ModeAdvise, MaxVolume: 20 << 30, Patches: ModeAdvise, Relocation: ModeAdvise,
 			},
 		},
 		"volumes go no further than quotas": {
@@ -117,22 +117,22 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Relocation: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
-			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
 		},
 		"the operator's": {
 			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
 			want: Autopilot{
-				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise,
+				NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise,
 			},
 		},
 		"the operator is off": {operator: off, want: Autopilot{Compact: true, MaxQuota: 8 << 30}},

@@ -60,6 +60,8 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRestart // no replacement can join until the downgrade is complete
 	case v.replacesQuarantined() && p.Name == v.Quarantined.Name:
 		return ChangeReplace // its data must not come back
+	case v.Relocated.ID != 0 && p.Name == v.Relocated.Name:
+		return ChangeReplace // its place is given up, and its data with that
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace
 	case template && !p.Persistent:

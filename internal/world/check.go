@@ -137,6 +137,9 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if act, ok := a.(plan.Quarantine); ok {
 		w.checkQuarantine(act, o)
 	}
+	if act, ok := a.(plan.CommitRelocation); ok && act.GivenUp == "" {
+		w.checkRelocation(act)
+	}
 	if commit, ok := a.(plan.CommitBootstrap); ok {
 		w.checkStart(commit)
 		w.checkGivenUp(commit.Bootstrap)
