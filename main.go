@@ -160,6 +160,9 @@ func run(o options) error {
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
+	if pool.SampleEvery, err = sampleEvery(); err != nil {
+		return err
+	}
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}
@@ -168,6 +171,19 @@ func run(o options) error {
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces, "lease", o.controllers.Self)
 	return mgr.Start(ctx)
+}
+
+// sampleEvery is how often members are asked for their metrics, 0 for the usual time. It is for tests, which cannot wait for an hour of samples.
+func sampleEvery() (time.Duration, error) {
+	given := os.Getenv("AUTOPILOT_SAMPLE_EVERY")
+	if given == "" {
+		return 0, nil
+	}
+	every, err := time.ParseDuration(given)
+	if err != nil || every < time.Second {
+		return 0, fmt.Errorf("AUTOPILOT_SAMPLE_EVERY is %q: set it to a duration of 1s or more", given)
+	}
+	return every, nil
 }
 
 // checkCertificate has the operator end if there is no certificate where it was told to find one. Without this check, the metrics would
