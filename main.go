@@ -158,11 +158,11 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	pool := etcd.NewPool()
-	defer pool.Close()
-	if pool.SampleEvery, err = sampleEvery(); err != nil {
+	pool, err := newPool()
+	if err != nil {
 		return err
 	}
+	defer pool.Close()
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}
@@ -173,17 +173,18 @@ func run(o options) error {
 	return mgr.Start(ctx)
 }
 
-// sampleEvery is how often members are asked for their metrics, 0 for the usual time. It is for tests, which cannot wait for an hour of samples.
-func sampleEvery() (time.Duration, error) {
-	given := os.Getenv("AUTOPILOT_SAMPLE_EVERY")
+// newPool asks members for their metrics as often as the environment says. That is for tests, which cannot wait for an hour of samples.
+func newPool() (*etcd.Pool, error) {
+	pool, given := etcd.NewPool(), os.Getenv("AUTOPILOT_SAMPLE_EVERY")
 	if given == "" {
-		return 0, nil
+		return pool, nil
 	}
 	every, err := time.ParseDuration(given)
 	if err != nil || every < time.Second {
-		return 0, fmt.Errorf("AUTOPILOT_SAMPLE_EVERY is %q: set it to a duration of 1s or more", given)
+		return nil, fmt.Errorf("AUTOPILOT_SAMPLE_EVERY is %q: set it to a duration of 1s or more", given)
 	}
-	return every, nil
+	pool.SampleEvery = every
+	return pool, nil
 }
 
 // checkCertificate has the operator end if there is no certificate where it was told to find one. Without this check, the metrics would

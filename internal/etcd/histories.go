@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"slices"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -42,7 +43,7 @@ func (h *histories) note(now map[string]figures, at time.Time, every time.Durati
 	for uid := range h.of {
 		var s diskSample
 		s.slow, s.alone = plan.Slow(means[uid], quickestBut(means, uid))
-		all := append(h.of[uid], s)
+		all := slices.Concat(h.of[uid], []diskSample{s})
 		h.of[uid] = all[max(0, len(all)-plan.HistorySamples):]
 	}
 }

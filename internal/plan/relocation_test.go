@@ -60,19 +60,24 @@ func TestRelocate(t *testing.T) {
 		"of two members": {slowed(2, 1), Relocation{}, v1beta2.ReasonRelocationHeld, "three voters"},
 		"as it shrinks":  {edit(slowed(3, 1), func(o *Observed) { o.Cluster.Size = 1 }), Relocation{}, v1beta2.ReasonRelocationHeld, "three voters"},
 		"one was moved today": {
-			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(23*time.Hour, "") }), Relocation{}, v1beta2.ReasonRelocationHeld,
+			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(23*time.Hour, "") }),
+			Relocation{},
+			v1beta2.ReasonRelocationHeld,
 			"c-4 was moved",
 		},
 		"one was moved yesterday": {edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(24*time.Hour, "") }), begun, "", ""},
 		"it was given up today": {
-			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(time.Hour, "there is no node") }), Relocation{},
+			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(time.Hour, "there is no node") }),
+			Relocation{},
 			v1beta2.ReasonRelocationHeld, "there is no node",
 		},
 		"it was given up yesterday": {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(25*time.Hour, "there is no node") }), begun, "", "",
 		},
 		"a backup is under way": {
-			edit(slowed(3, 1), func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), Relocation{}, v1beta2.ReasonRelocationHeld,
+			edit(slowed(3, 1), func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }),
+			Relocation{},
+			v1beta2.ReasonRelocationHeld,
 			"EtcdBackup nightly",
 		},
 		"etcd has an alarm": {
@@ -205,8 +210,12 @@ func TestSlow(t *testing.T) {
 		mean, quickest time.Duration
 		slow, alone    bool
 	}{
-		{0, ms, false, false}, {100 * ms, ms, false, false}, {101 * ms, ms, true, true}, {400 * ms, 100 * ms, true, true},
-		{400 * ms, 101 * ms, true, false}, {400 * ms, 0, true, false},
+		{0, ms, false, false},
+		{100 * ms, ms, false, false},
+		{101 * ms, ms, true, true},
+		{400 * ms, 100 * ms, true, true},
+		{400 * ms, 101 * ms, true, false},
+		{400 * ms, 0, true, false},
 	} {
 		if slow, alone := Slow(c.mean, c.quickest); slow != c.slow || alone != c.alone {
 			t.Errorf("%s beside %s: %t, %t", c.mean, c.quickest, slow, alone)
