@@ -142,6 +142,13 @@ func TestRelocation(t *testing.T) {
 	voting.Etcd.Answers[3].Learner, voting.Pods[3].Ready, voting.Pods[3].InService = false, true, true
 	voting.Cluster.Voters, voting.Budget.MinAvailable = []string{"c-0", "c-1", "c-2", "c-3"}, 4
 	wants("the former one leaves the Service", voting, RemoveFromService{Pod: "c-1"})
+	out := edit(voting, func(o *Observed) {
+		o.Pods[1].InService, o.Pods[1].LeftService = false, now.Add(-time.Minute)
+		o.Cluster.NextVoters = []string{"c-0", "c-2", "c-3"}
+	})
+	if a, ok := Next(out).(RemoveMember); !ok || a.Name != "c-1" || a.Why != v1beta2.ReasonRelocating {
+		t.Errorf("then it goes: %#v", Next(out))
+	}
 	gone := edit(voting, func(o *Observed) { o.Etcd.Members = append(o.Etcd.Members[:1:1], o.Etcd.Members[2:]...) })
 	r := gone.Cluster.Apply(nil, gone).Relocation
 	if want := (Relocation{Name: "c-1", Node: "n1", Since: now}); r != want {

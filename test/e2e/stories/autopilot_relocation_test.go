@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestRelocate(t *testing.T) {
 			t.Errorf("%s is on node %s, which has the slow disk", p.Name, p.Spec.NodeName)
 		}
 	}
-	s.toldOnce(v1beta2.ReasonRelocating)
+	s.relocatesOnce()
 	s.unsaid(v1beta2.ReasonRelocationGivenUp)
 }
 
@@ -91,7 +92,7 @@ func TestRelocateHeld(t *testing.T) {
 	if !slices.EqualFunc(before, after, func(a, b corev1.Pod) bool { return a.UID == b.UID }) {
 		t.Errorf("the members' pods are %v, and were %v", names(after), names(before))
 	}
-	s.toldOnce(v1beta2.ReasonRelocating)
+	s.relocatesOnce()
 	s.toldOnce(v1beta2.ReasonRelocationGivenUp)
 }
 
@@ -118,6 +119,15 @@ func samples(t *testing.T) {
 	})
 	must(t, setEnv(t.Context(), variable+"="+sampledEvery.String()))
 	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", harness.OperatorNamespace, "deployment/"+operatorDeployment))
+}
+
+// relocatesOnce wants one relocation to have begun: that the former member is removed is said with the same reason.
+func (s *story) relocatesOnce() {
+	s.t.Helper()
+	notes := slices.DeleteFunc(s.said(v1beta2.ReasonRelocating), func(note string) bool { return !strings.HasPrefix(note, "moving ") })
+	if len(notes) != 1 {
+		s.t.Errorf("relocations have begun: %q", notes)
+	}
 }
 
 // memberPods are those of all members, in the order of their names.
