@@ -159,7 +159,11 @@ func run(o options) error {
 	if err := checkCertificate(o.metricsCertDir); err != nil {
 		return err
 	}
-	var err error
+	pool, err := newPool(os.Getenv("AUTOPILOT_PACE"))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
 	if o.controllers.Autopilot, err = controllers.AutopilotMode(o.autopilot); err != nil {
 		return err
 	}
@@ -196,11 +200,6 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	pool, err := newPool(os.Getenv("AUTOPILOT_PACE"))
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
 	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}

@@ -55,6 +55,12 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`
 
+	// relocation moves a member whose disk has been slow for an hour, while that of another one was quick, to another node: it is replaced by a new
+	// member there, one a day at most. Advise by default.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Relocation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Relocation *AutopilotFeature `json:"relocation,omitempty"`
+
 	// divergedMember replaces a member whose data differs from what a majority of the voters agrees on. On by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -173,6 +179,9 @@ type AutopilotStatus struct {
 	// version is the patch release that the operator has chosen of the minor release in the spec.
 	// +optional
 	Version *ChosenVersion `json:"version,omitempty"`
+	// relocation is the member that is moved off a node whose disk is slow, or the last one that was.
+	// +optional
+	Relocation *Relocation `json:"relocation,omitempty"`
 	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
 	// turn among several clusters.
 	// +listType=map
@@ -216,6 +225,25 @@ type ChosenVersion struct {
 	// refused is the release that was taken back, because no member became healthy with it. It is not tried again in this cluster.
 	// +optional
 	Refused string `json:"refused,omitempty"`
+}
+
+// Relocation is a member that is moved off a node whose disk is slow. For 24 hours no other one is moved, and new pods prefer other nodes.
+type Relocation struct {
+	// memberID is the member's ID in etcd, in hexadecimal. It is absent once the relocation is over.
+	// +optional
+	MemberID string `json:"memberID,omitempty"`
+	// member is its name.
+	// +required
+	Member string `json:"member"`
+	// node is the one that it was on.
+	// +required
+	Node string `json:"node"`
+	// since is when that was decided.
+	// +required
+	Since metav1.Time `json:"since"`
+	// givenUp says why the member has stayed there; absent if it has not.
+	// +optional
+	GivenUp string `json:"givenUp,omitempty"`
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

@@ -74,6 +74,20 @@ const (
 	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To have
 	// this one tried again, set spec.version to the full version.
 	ReasonPatchRefused = "PatchRefused"
+	// ReasonRelocating means that the disk of a member was slow for an hour while that of another member was quick, and that it is moved to another
+	// node: a new member joins there, and then it is removed.
+	//
+	// Nothing. status.autopilot.relocation says which node that was: see to its disk.
+	ReasonRelocating = "Relocating"
+	// ReasonRelocationHeld means that the disk of a member was slow for an hour, and that it is not moved to another node: the message says why.
+	//
+	// See to that disk, or to what the message names. The operator goes on by itself.
+	ReasonRelocationHeld = "RelocationHeld"
+	// ReasonRelocationGivenUp means that a member on a slow disk stays where it is, because no new member could take its place in time: the message
+	// says why. It is tried again after 24 hours.
+	//
+	// Add a node that the members' pods fit on, with storage for them, or see to the disk.
+	ReasonRelocationGivenUp = "RelocationGivenUp"
 	// ReasonDivergedMember means that a member's data differs from what a majority of the voters agrees on, at two compactions, or at one
 	// if etcd has raised its alarm about that very member. It is taken out of the client Service and replaced, and its volume is kept.
 	//

@@ -170,5 +170,6 @@ func (r *Reconciler) podOptions(p *pass) resources.PodOptions {
 func (r *Reconciler) optionsFor(p *pass, n plan.NewPod) resources.PodOptions {
 	o := r.podOptions(p)
 	o.EtcdVersion, o.Persistent, o.Transport = n.Version, n.Persistent, n.Transport
+	o.Avoid = n.Avoid
 	return o
 }

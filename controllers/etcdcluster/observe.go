@@ -90,10 +90,10 @@ func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *p
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
+	r.sample(ctx, p)
 	if err := r.observeDatabases(ctx, p); err != nil {
 		return err
 	}
-	r.compareData(ctx, p)
 	if err := r.observeBackup(ctx, p); err != nil {
 		return err
 	}
@@ -110,10 +110,20 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
 }
 
-// compareData compares the voters' data, unless Auto Pilot has no use for that: whose replacement was begun may be found to be right.
-func (r *Reconciler) compareData(ctx context.Context, p *pass) {
-	if c := p.observed.Cluster; c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 {
-		p.observed.Etcd.Compared, p.comparesAgain = r.Etcd.Compare(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.session)
+// sample samples the voters' metrics, compares their data, and looks at how their disks did, unless Auto Pilot has no use for that: whose replacement
+// was begun may be found to be right.
+func (r *Reconciler) sample(ctx context.Context, p *pass) {
+	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
+	compares, relocates := c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0, c.Autopilot.Relocation != plan.ModeOff
+	if !compares && !relocates {
+		return
+	}
+	found, again := r.Etcd.Compare(ctx, key, p.session)
+	if p.comparesAgain = again; compares {
+		p.observed.Etcd.Compared = found
+	}
+	if relocates {
+		p.observed.Etcd.Histories = r.Etcd.Histories(key, p.session)
 	}
 }
 

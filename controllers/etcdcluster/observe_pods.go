@@ -34,6 +34,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Restores:     pod.Annotations[resources.AnnotationRestore] != "",
 		Legacy:       resources.LegacyPod(pod),
 		StorageLimit: storageLimit(pod),
+		Avoids:       resources.Avoids(pod),
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
 		seen.PermittedAt = seen.Created // it was created with the permit

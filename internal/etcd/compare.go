@@ -37,10 +37,11 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
 	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
-		c.compare(ctx, s, corrupt, now)
-		c.next(now, cmp.Or(p.SampleEvery, sampleEvery), corrupt || c.unconfirmed())
+		every := cmp.Or(p.SampleEvery, sampleEvery)
+		c.compare(ctx, s, corrupt, every, now)
+		c.next(now, every, corrupt || c.unconfirmed())
 	}
-	if c.hurries(now) {
+	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon
 	}
 	return slices.Clone(c.found), again
@@ -66,11 +67,12 @@ func (s *Session) corrupt() bool {
 }
 
 // compare reads the voters' metrics, and asks for their hashes if those say that it costs nothing.
-func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool, at time.Time) {
+func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool, every time.Duration, at time.Time) {
 	now := figuresOf(ctx, session.voters)
 	if s.heard, s.read = now, at; len(now) < len(session.voters) {
 		return
 	}
+	s.histories.note(now, at, every)
 	revision := followed(s.last, now)
 	if corrupt {
 		revision = final(now)

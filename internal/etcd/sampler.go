@@ -28,6 +28,7 @@ type sampler struct {
 	read        time.Time
 	comparisons
 	habits
+	histories
 }
 
 // sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.

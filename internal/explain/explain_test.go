@@ -89,6 +89,7 @@ func TestAssessment(t *testing.T) {
 		Held: []plan.HeldAct{{Feature: "noSpace", Reason: "R"}}, Feature: "noSpace",
 		Tuning:    plan.CommitTuning{Tuned: plan.Tuned{Quota: 3 << 30}, From: 2 << 30, Member: "c-0"},
 		Following: plan.CommitTuning{Tuned: plan.Tuned{Patch: plan.Patch{Version: "3.6.16"}}, FromVersion: "3.6.15"}, Retreat: wait,
+		Relocation: plan.CommitRelocation{Relocation: plan.Relocation{Name: "c-11", Node: "n"}}, Relocated: plan.Member{Name: "c-12"},
 	}
 	o := plan.Observed{}
 	o.Etcd.Members = []plan.Member{{ID: 10, Name: "c-0"}}
@@ -102,7 +103,7 @@ func TestAssessment(t *testing.T) {
 	for _, want := range []string{
 		"Leader 000000000000000a, c-0\n", "Changes c-0 replace\n", "Versions.Refused Why: because\n", "Update.Next c-5\n",
 		"InProgress Wait (R): m (looks again in 0s)\n", "Candidates c-1\n", "Versions.DowngradeFirst true\n",
-		"Alarms NOSPACE of 000000000000000a, c-0\n", "Quarantined c-9\n", "Diverged c-10\n", "Held noSpace (R)\n",
+		"Alarms NOSPACE of 000000000000000a, c-0\n", "Quarantined c-9\n", "Diverged c-10\n", "Relocated c-12\n", "Held noSpace (R)\n",
 	} {
 		if got := squeezed(out.String()); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -111,7 +111,9 @@ type NewPod struct {
 	Transport member.Transport `json:",omitzero"`
 	// Restores is true for a pod that restores the bootstrap record's snapshot first.
 	Restores bool
-	Permit   *member.Permit
+	// Avoid is the node that the pod stays away from, zero if there is none. It is no part of what the pod is compared with.
+	Avoid  Avoidance `json:",omitzero"`
+	Permit *member.Permit
 }
 
 // WritePermits marks each volume as used by its member and then annotates the pod with the permit.
@@ -224,6 +226,9 @@ type Defragment struct {
 // Quarantine writes to status which member is replaced because its data differs from what a majority of the voters agrees on, and which
 // volume is kept when it has gone.
 type Quarantine struct{ Quarantined }
+
+// CommitRelocation writes to status which member is moved off a node whose disk is slow, or that it stays there.
+type CommitRelocation struct{ Relocation }
 
 // CommitHibernation writes to status that all members are to be stopped, or to start again.
 type CommitHibernation struct {

@@ -46,6 +46,10 @@ type Assessment struct {
 	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing. Following is the next patch release of etcd, and Retreat
 	// the way back from the last one, each nil if it is not due or held.
 	Tuning, Following, Retreat Action
+	// Relocation moves a member off a node whose disk is slow, nil if none is due or it is held. Relocated is the listed member that is being
+	// moved, the zero Member if none is.
+	Relocation Action
+	Relocated  Member
 	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
 	// begin that with now.
 	Quarantined, Diverged Member
@@ -92,7 +96,7 @@ func (v *view) assess() {
 	v.Versions = v.versions()
 	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
-	v.Quarantined = v.quarantined()
+	v.Quarantined, v.Relocated = v.quarantined(), v.relocated()
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
@@ -116,6 +120,7 @@ func (v *view) assess() {
 		v.judgeData()
 		if v.Room = v.room(); !v.Cluster.Hibernate { // nothing that can wait is begun in a cluster that is about to stop
 			v.Tidying, v.Tuning, v.Following = v.tidying(), v.tuning(), v.following()
+			v.Relocation = v.relocation()
 		}
 		v.Alarm = v.alarm() // which says what is done about it
 	}

@@ -31,6 +31,8 @@ type Autopilot struct {
 	MaxVolume int64 `json:",omitempty"`
 	// Patches follows the patch releases of the minor release in the spec.
 	Patches Mode `json:",omitempty"`
+	// Relocation moves a member off a node whose disk is slow.
+	Relocation Mode `json:",omitempty"`
 	// Anomaly tells what is unusual of members, and Timers that etcd's times are too short; never ModeOn. No decision depends on them.
 	Anomaly, Timers Mode `json:",omitempty"`
 	// Window is the maintenance window.
@@ -54,6 +56,7 @@ const (
 	FeatureQuota      = "quota"
 	FeatureVolume     = "volume"
 	FeaturePatches    = "patches"
+	FeatureRelocation = "relocation"
 	FeatureAnomaly    = "anomaly"
 	FeatureTimers     = "timers"
 )
@@ -63,6 +66,7 @@ const (
 var featureOf = map[string]string{
 	"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota,
 	"followPatch": FeaturePatches, "retreat": FeaturePatches,
+	"relocate": FeatureRelocation, "giveUpRelocation": FeatureRelocation,
 }
 
 // feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
@@ -88,6 +92,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Enlarge
 	case FeaturePatches:
 		return a.Patches
+	case FeatureRelocation:
+		return a.Relocation
 	case FeatureAnomaly:
 		return a.Anomaly
 	case FeatureTimers:
@@ -109,7 +115,7 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches, FeatureAnomaly, FeatureTimers}
+	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches, FeatureRelocation, FeatureAnomaly, FeatureTimers}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

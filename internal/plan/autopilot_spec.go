@@ -55,6 +55,9 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Patches == nil || given.Patches.Mode == "" {
 		a.Patches = min(a.Patches, ModeAdvise) // a new release is tried on members that serve, so somebody has to ask for it
 	}
+	if a.Relocation = mode(given.Relocation); given.Relocation == nil || given.Relocation.Mode == "" {
+		a.Relocation = min(a.Relocation, ModeAdvise) // whether there is another node, and what a copy of the data costs, only users know
+	}
 	return a
 }
 

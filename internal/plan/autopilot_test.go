@@ -58,7 +58,7 @@ func TestWindowAt(t *testing.T) {
 func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
-		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise},
+		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise}, FeatureRelocation: {Relocation: ModeAdvise},
 		FeatureAnomaly: {Anomaly: ModeAdvise}, FeatureTimers: {Timers: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
@@ -69,7 +69,7 @@ func TestModes(t *testing.T) {
 		t.Error("a feature that does not exist is not off")
 	}
 	for rule, feature := range featureOf {
-		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Patches: ModeOn}); on.Mode(feature) != ModeOn {
+		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Patches: ModeOn, Relocation: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
 		}
 	}
@@ -95,14 +95,14 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise}},
+		"nothing is said": {want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
 				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off),
-				Anomaly: of(off), Timers: &v1beta2.TimersAutopilot{Mode: off},
+				Relocation: of(on), Anomaly: of(off), Timers: &v1beta2.TimersAutopilot{Mode: off},
 				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
-			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30},
+			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30, Relocation: ModeOn},
 		},
 		"volumes": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
@@ -110,7 +110,7 @@ func TestAutopilotModes(t *testing.T) {
 			}},
 			want: Autopilot{
 				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
-				Enlarge: ModeAdvise, MaxVolume: 20 << 30, Patches: ModeAdvise,
+				Enlarge: ModeAdvise, MaxVolume: 20 << 30, Patches: ModeAdvise, Relocation: ModeAdvise,
 			},
 		},
 		"volumes go no further than quotas": {
@@ -119,22 +119,22 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Relocation: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
-			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: Autopilot{Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise},
+			want: Autopilot{Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
 		},
 		"the operator's": {
 			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
 			want: Autopilot{
-				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise,
+				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise,
 			},
 		},
 		"the operator is off": {operator: off, want: Autopilot{Compact: true, MaxQuota: 8 << 30}},

@@ -86,6 +86,9 @@ func DatabasesDue(o Observed) bool {
 	if c.Hibernate { // nobody is to be interrupted who takes a snapshot
 		return true
 	}
+	if RelocationDue(o) { // for the same reason
+		return true
+	}
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {
 		now := c.Autopilot.Defragment == ModeAdvise || c.Autopilot.Window.Open || !c.Autopilot.Window.Set
 		mayDefragment := c.Autopilot.Defragment != ModeOff && now

@@ -99,7 +99,8 @@ func (o Observed) effects(a Action) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil
-	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport, CommitTuning, CommitHibernation, Quarantine:
+	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport, CommitTuning, CommitHibernation, CommitRelocation,
+		Quarantine:
 		return []Effect{WriteStatus{}}
 	case Adopt:
 		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})

@@ -20,37 +20,39 @@ var stops = slices.Concat(world.PodFaults, world.NodeFaults, world.OperatorFault
 
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
-	sizes    []int  // the first one, and those that the user asks for later
-	first    edit   // what the first spec has besides
-	edits    []edit // what the user asks for then, one after the other
-	running  bool
-	retained bool // what an earlier cluster has left; with volumes only
-	linger   bool // its pods are there still
-	version  string
-	kinds    []world.Kind // in addition to the ordinary ones
-	only     []world.Kind // instead of the ordinary ones
-	claims   bool         // claims of others that have the cluster's labels
-	copies   bool         // a claim of another owner's with the initial member's name
-	ran      bool         // the status of coreos/etcd-operator
-	rigid    bool         // no volume can be made bigger
-	stunted  bool         // no volume that is to be made bigger ever is
-	silent   bool         // no dead node, and no pod that lingers, is ever taken out of the cluster
-	abrupt   bool         // etcd runs until its pod is gone: with fewer states
-	local    bool         // a volume is on the node on which its pod was scheduled first; with volumes only
-	razed    bool         // no such node ever comes back
-	denied   []string     // versions that the API server lets no pod have
-	forGood  bool         // what the API server refuses, it refuses for good
-	crowded  bool         // no pod starts that is to listen on the other port for peers
-	walled   bool         // no member reaches another on that port
-	compares bool         // the operator may replace members whose data differs
-	deaf     bool         // the operator reaches no member with TLS
-	pilot    bool         // Auto Pilot sees to databases
-	grows    bool         // Auto Pilot may raise the quota
-	sleeps   bool         // all members are stopped for a time; with volumes only
-	tested   []string     // Auto Pilot follows these releases, of which the operator is tested with one after the other
-	lockstep bool
-	faults   int
-	full     int
+	sizes     []int  // the first one, and those that the user asks for later
+	first     edit   // what the first spec has besides
+	edits     []edit // what the user asks for then, one after the other
+	running   bool
+	retained  bool // what an earlier cluster has left; with volumes only
+	linger    bool // its pods are there still
+	version   string
+	kinds     []world.Kind // in addition to the ordinary ones
+	only      []world.Kind // instead of the ordinary ones
+	claims    bool         // claims of others that have the cluster's labels
+	copies    bool         // a claim of another owner's with the initial member's name
+	ran       bool         // the status of coreos/etcd-operator
+	rigid     bool         // no volume can be made bigger
+	stunted   bool         // no volume that is to be made bigger ever is
+	silent    bool         // no dead node, and no pod that lingers, is ever taken out of the cluster
+	abrupt    bool         // etcd runs until its pod is gone: with fewer states
+	local     bool         // a volume is on the node on which its pod was scheduled first; with volumes only
+	razed     bool         // no such node ever comes back
+	denied    []string     // versions that the API server lets no pod have
+	forGood   bool         // what the API server refuses, it refuses for good
+	crowded   bool         // no pod starts that is to listen on the other port for peers
+	walled    bool         // no member reaches another on that port
+	compares  bool         // the operator may replace members whose data differs
+	deaf      bool         // the operator reaches no member with TLS
+	pilot     bool         // Auto Pilot sees to databases
+	grows     bool         // Auto Pilot may raise the quota
+	sleeps    bool         // all members are stopped for a time; with volumes only
+	tested    []string     // Auto Pilot follows these releases, of which the operator is tested with one after the other
+	relocates bool         // Auto Pilot moves members off slow disks
+	spareless bool         // there is no node to move one to
+	lockstep  bool
+	faults    int
+	full      int
 }
 
 var scenarios = map[string]scenario{
@@ -278,8 +280,12 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if s.tested != nil {
 		autopilot.Patches = plan.ModeOn
 	}
+	if s.relocates {
+		autopilot.Relocation = plan.ModeOn
+	}
 	return world.Scenario{
 		Config: world.Config{
+			Spareless: s.spareless,
 			Autopilot: autopilot, Tested: s.tested,
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,

@@ -147,6 +147,7 @@ var repair = group{"repair", []rule{
 var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
 	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
+	giveUpRelocation,         // Auto Pilot: no new member can take the place of one on a slow disk: it stays
 	addToService,             // add healthy voters to the client Service
 	promoteLearner,           // promote a learner that has caught up
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum
@@ -189,6 +190,7 @@ var updates = group{"updates", []rule{
 	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
 	growQuota,               // what is in use has come close to etcd's quota: raise that, if Auto Pilot may
 	followPatch,             // there is a newer patch release of the minor release in the spec: update to it, if Auto Pilot may
+	relocate,                // a member's disk has been slow for an hour: move it to another node, if Auto Pilot may
 }, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.

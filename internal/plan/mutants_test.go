@@ -92,6 +92,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, growingMutants)
 	maps.Copy(all, sleepMutants)
 	maps.Copy(all, followingMutants)
+	maps.Copy(all, relocatingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

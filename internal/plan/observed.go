@@ -193,6 +193,8 @@ type Pod struct {
 	RestoreFailure *failure.Problem
 	// ReadyChanged is the last transition of the pod's Ready condition.
 	ReadyChanged time.Time
+	// Avoids is the node that the pod must not be on, because it is to take the place of a member there; empty for all others.
+	Avoids string `json:",omitempty"`
 	// Legacy is true for a pod of coreos/etcd-operator.
 	Legacy bool
 }

@@ -46,6 +46,8 @@ type Etcd struct {
 	// Compared are the last comparisons of the voters' data, two at most and at different compactions, the earlier one first. None means
 	// that nothing is known. They are of the voters at that time.
 	Compared []Comparison `json:",omitempty"`
+	// Histories are those of the voters' disks; none of one that has not been sampled.
+	Histories []DiskHistory `json:",omitempty"`
 	// RoomMade is how often within the last hour this process has disarmed the alarm NOSPACE.
 	RoomMade int `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.

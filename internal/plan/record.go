@@ -44,6 +44,8 @@ type Record struct {
 	Quarantined Quarantined `json:",omitzero"`
 	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
 	Tuned Tuned `json:",omitzero"`
+	// Relocation is the member that is moved off a node whose disk is slow, or the last one that was; the zero value if there was none.
+	Relocation Relocation `json:",omitzero"`
 	// Hibernation is how far the cluster is with spec.hibernate.
 	Hibernation Hibernation `json:",omitempty"`
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
@@ -92,6 +94,8 @@ func (r Record) Apply(a Action, o Observed) Record {
 		r.Quarantined = act.Quarantined
 	case CommitTuning:
 		r.Tuned = act.Tuned
+	case CommitRelocation:
+		r.Relocation = act.Relocation
 	case CommitHibernation:
 		r.Hibernation = act.Hibernation
 	case CancelDowngrade:
@@ -111,7 +115,7 @@ func (r Record) note(a Action, o Observed) Record {
 	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
 	r.NextVoters = r.nextVoters(a, o)
 	r.KeptUIDs = r.keeping(o)
-	r.Hibernation = r.Hibernation.next(o)
+	r.Hibernation, r.Relocation = r.Hibernation.next(o), r.Relocation.next(o)
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
 	}
@@ -207,6 +211,7 @@ func (r Record) putAside(o Observed) *Record {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
 	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
+	r.Relocation = Relocation{}
 	return &r
 }
 

@@ -30,11 +30,13 @@ func (v *view) newMembers(n int, version string) Action {
 	if !v.Cluster.Persistent {
 		names = v.freeNames(n)
 	}
+	avoid := v.avoids()
+	avoid.Strictly = v.Relocated.ID != 0
 	var pods []NewPod
 	for _, name := range names[:n] {
 		pods = append(pods, NewPod{
 			Name: name, Incarnation: v.currentIncarnation(), Persistent: v.Cluster.Persistent, Version: version,
-			Transport: v.Cluster.Transport.Served(),
+			Transport: v.Cluster.Transport.Served(), Avoid: avoid,
 		})
 	}
 	return CreatePods{Pods: pods}

@@ -34,6 +34,9 @@ func scaleDown(v *view) Action {
 	if victim.ID == v.Quarantined.ID {
 		why = v1beta2.ReasonDivergedMember
 	}
+	if victim.ID == v.Relocated.ID {
+		why = v1beta2.ReasonRelocating
+	}
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: why}
 }
 

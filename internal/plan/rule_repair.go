@@ -36,9 +36,9 @@ func deleteFinishedPods(v *view) Action {
 }
 
 // outdated reports whether a new pod would be created differently: new pods run the lowest version in use, or the target
-// version.
+// version, and on any node once the relocation that they were for is over.
 func (v *view) outdated(p Pod) bool {
-	return p.Drift.made() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
+	return p.Drift.made() || v.staysAway(p) || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
 // unstartable reports whether a pod cannot run for a reason that is known.
@@ -115,7 +115,7 @@ func recreateMissingPods(v *view) Action {
 func (v *view) podFor(c Volume) NewPod {
 	pod := NewPod{
 		Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
-		Transport: v.transportOn(c), Permit: c.resumePermit(),
+		Transport: v.transportOn(c), Avoid: v.avoids(), Permit: c.resumePermit(),
 	}
 	earlier := pod
 	earlier.FromPreviousSpec = true

@@ -58,8 +58,8 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRecreate
 	case v.downgraded(p):
 		return ChangeRestart // no replacement can join until the downgrade is complete
-	case v.replacesQuarantined() && p.Name == v.Quarantined.Name:
-		return ChangeReplace // its data must not come back
+	case v.hasToGo(p.Name):
+		return ChangeReplace
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace
 	case template && !p.Persistent:
@@ -72,6 +72,12 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRecreate
 	}
 	return ChangeRestart
+}
+
+// hasToGo reports whether the member of that name is replaced wherever its pod could be: its data must not come back, or it is moved to another
+// node.
+func (v *view) hasToGo(name string) bool {
+	return v.replacesQuarantined() && name == v.Quarantined.Name || v.Relocated.ID != 0 && name == v.Relocated.Name
 }
 
 // changesVersion reports whether the pod's etcd version has to change.

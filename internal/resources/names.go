@@ -44,6 +44,8 @@ const (
 	AnnotationMetadata  = "etcd.database.coreos.com/metadata"
 	AnnotationResources = "etcd.database.coreos.com/resources-hash"
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
+	// AnnotationAvoids is the node that a pod must not be on, because it is to take the place of a member there.
+	AnnotationAvoids = "etcd.database.coreos.com/avoids"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
 	// AnnotationReminded is when a pod's kubelet was last told that the pod has a permit.

@@ -10,6 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -51,6 +52,8 @@ type PodOptions struct {
 	Transport member.Transport
 	// Trust is the name of the Secret with the authorities that the member trusts; empty without TLS.
 	Trust string
+	// Avoid is the node that the pod stays away from. It is no part of a pod's revision.
+	Avoid plan.Avoidance
 }
 
 // Pod is one member's pod. It waits in member-run until it has a permit.
@@ -66,6 +69,7 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 		return nil, err
 	}
 	pod.Annotations = merge(pod.Annotations, revision.annotations(), map[string]string{AnnotationImage: EtcdOf(pod).Image})
+	avoid(pod, o.Avoid)
 	if permit != nil {
 		text, err := permit.Encode()
 		if err != nil {

@@ -19,9 +19,11 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	if s.Autopilot != nil {
 		shown.Tuned, shown.Volume, shown.Version = s.Autopilot.Tuned, s.Autopilot.Volume, s.Autopilot.Version // writeRecord's
+		shown.Relocation = s.Autopilot.Relocation
 	}
 	s.Autopilot = nil
-	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil {
+	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
+		shown.Relocation != nil {
 		s.Autopilot = &shown
 	}
 }

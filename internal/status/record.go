@@ -31,7 +31,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	r.Quarantined = quarantinedOf(s.Quarantined)
-	r.Tuned, r.Hibernation = tunedOf(s.Autopilot), hibernationOf(s)
+	r.Tuned, r.Relocation, r.Hibernation = tunedOf(s.Autopilot), relocationOf(s.Autopilot), hibernationOf(s)
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
@@ -113,6 +113,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
 	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), quarantinedFor(r.Quarantined)
 	writeTuned(s, r.Tuned)
+	writeRelocation(s, r.Relocation)
 	s.Hibernation = string(r.Hibernation)
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{

@@ -45,6 +45,9 @@ func TestEveryFieldOfARecord(t *testing.T) {
 			if got.Tuned.Patch.Since.Equal(r.Tuned.Patch.Since) {
 				got.Tuned.Patch.Since = r.Tuned.Patch.Since
 			}
+			if got.Relocation.Since.Equal(r.Relocation.Since) {
+				got.Relocation.Since = r.Relocation.Since
+			}
 			if r.Previous != nil {
 				got.Previous.LeaderMoved = r.Previous.LeaderMoved
 			}
@@ -88,6 +91,8 @@ func something(t *testing.T, v reflect.Value) {
 			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,
 			Patch: plan.Patch{Version: "3.6.16", InsteadOf: "3.6.15", Since: at, Refused: "3.6.14"},
 		}))
+	case plan.Relocation:
+		v.Set(reflect.ValueOf(plan.Relocation{Member: 7, Name: "text", Node: "node", Since: at, GivenUp: "why"}))
 	case plan.Hibernation:
 		v.Set(reflect.ValueOf(plan.Waking))
 	case []string:

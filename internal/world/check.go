@@ -134,15 +134,26 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	}
 	w.checkFed(a, o)
 	w.checkHibernation(a)
-	if act, ok := a.(plan.Quarantine); ok {
-		w.checkQuarantine(act, o)
-	}
+	w.checkAutopilot(a, o)
 	if commit, ok := a.(plan.CommitBootstrap); ok {
 		w.checkStart(commit)
 		w.checkGivenUp(commit.Bootstrap)
 	}
 	if create, ok := a.(plan.CreateRestore); ok {
 		w.checkConfirmed(create)
+	}
+}
+
+// checkAutopilot is what must hold of a member that Auto Pilot has be replaced.
+func (w *World) checkAutopilot(a plan.Action, o *plan.Observed) {
+	switch act := a.(type) {
+	case plan.Quarantine:
+		w.checkQuarantine(act, o)
+	case plan.CommitRelocation:
+		if act.GivenUp == "" {
+			w.checkRelocation(act)
+		}
+	default:
 	}
 }
 

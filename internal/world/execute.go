@@ -142,7 +142,13 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	if n.Restores {
 		token = o.Cluster.Bootstrap.Token
 	}
+	w.checkPlace(n)
+	avoids := ""
+	if n.Avoid.Strictly {
+		avoids = n.Avoid.Node
+	}
 	w.Pods = append(w.Pods, Pod{
+		Avoids: avoids, Stuck: avoids != "" && w.cfg.Spareless,
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
 		Labels: labels, Resources: w.Resources, Transport: n.Transport, Database: Database{Quota: w.Status.Tuned.Quota},

@@ -183,7 +183,8 @@ func (w *World) passing(m Move) bool {
 	switch m.Kind {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
-	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts:
+	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts,
+		diskDrags, diskRecovers:
 		return true
 	default:
 		return false

@@ -167,6 +167,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
 	e.chosen(k.Status.Tuned.Patch)
+	e.relocation(k.Status.Relocation)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -241,6 +242,8 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
 	e.rare(markDatabase, 16*int(p.Left)+bits(p.Stuffed, p.Holey, p.Copied, p.Busy))
 	e.rare(markTuned, int(p.Quota/mebi))
+	e.rare(markDrags, bits(p.Drags))
+	e.named(markAvoids, p.Avoids)
 }
 
 func (e *encoder) permit(p *member.Permit) {

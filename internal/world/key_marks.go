@@ -60,3 +60,11 @@ const (
 	markUnready
 	markInTime
 )
+
+// And those of members that are moved to other nodes.
+const (
+	markRelocation = 0xc8 + iota
+	markGivenUp
+	markDrags
+	markAvoids
+)

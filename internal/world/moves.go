@@ -108,6 +108,8 @@ const (
 	patchTested
 	backupAges
 	windowShuts
+	diskDrags
+	diskRecovers
 	dataRolledBack
 	awaitedFails
 	nameTaken
@@ -143,7 +145,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

@@ -91,6 +91,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.CommitTuning:
 		return note("commit-tuning", tuningOperands(act.Tuned)...)
+	case plan.CommitRelocation:
+		return note("commit-relocation", act.Name, act.Node, act.Member, act.GivenUp)
 	case plan.CommitHibernation:
 		return note("commit-hibernation", string(act.Hibernation))
 	case plan.Quarantine:
@@ -133,6 +135,9 @@ func podOperands(pods []plan.NewPod) []any {
 		operands = append(operands, p.Name, p.Incarnation, p.Persistent, p.Version, p.FromPreviousSpec, p.Restores)
 		if !p.Transport.IsZero() {
 			operands = append(operands, transportOperands(p.Transport)...)
+		}
+		if p.Avoid != (plan.Avoidance{}) {
+			operands = append(operands, p.Avoid.Node, p.Avoid.Strictly)
 		}
 		if p.Permit != nil {
 			operands = append(operands, permitOperands(*p.Permit)...)

@@ -50,6 +50,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		o.Etcd = o.Electorate().Judge(words)
 	}
 	o.Etcd.Disks, o.Etcd.Compared = w.disks(k), w.compared(o.Etcd)
+	o.Etcd.Histories = w.histories(o.Etcd.Members)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
 	w.lookAtDatabases(&o)
 	return o
@@ -87,7 +88,7 @@ func observePod(p *Pod) plan.Pod {
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, RefusedAttempt: p.Refused, InService: p.Serving,
 		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", ResizeInfeasible: p.Unfit,
-		Transport: p.Transport,
+		Transport: p.Transport, Avoids: p.Avoids,
 	}
 	if p.Resizing {
 		out.Resizing = "in progress"

@@ -152,7 +152,7 @@ func (w *World) setStatus(s Status) {
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
 		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.Transport != old.Transport || s.PreviousSpec != old.PreviousSpec ||
-		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Tuned.Patch != old.Tuned.Patch ||
+		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Relocation != old.Relocation || s.Tuned.Patch != old.Tuned.Patch ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
@@ -225,7 +225,7 @@ func (w *World) mentionsMember(id uint64) bool {
 			return true
 		}
 	}
-	if w.Odd == id || w.Status.Quarantined.Member == id {
+	if w.Odd == id || w.Status.Quarantined.Member == id || w.Status.Relocation.Member == id {
 		return true
 	}
 	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {

@@ -50,6 +50,7 @@ func seedable(o *plan.Observed) error {
 		{c.Invalid != nil, "the spec is refused"},
 		{c.ID == 0, "it has not been up yet"},
 		{c.Previous != nil || c.Restore != "" || c.CancelReason != nil || c.Resuming != "", "a restore is under way"},
+		{c.Relocation.Member != 0, "a member is being moved to another node"},
 		{o.Etcd.Contact != plan.ContactQuorum, "no quorum of the members answers"},
 		{len(o.Refused) > 0, "the API server refuses something that the operator has to write"},
 		{len(o.Conflicts) > 0, "names of the cluster's are taken by other objects"},
@@ -102,6 +103,9 @@ func (w *World) seedStatus(o *plan.Observed) {
 	r.AcceptedSpec, r.PreviousSpec = rename(r.AcceptedSpec), rename(r.PreviousSpec)
 	if !r.LeaderMoved.IsZero() {
 		r.LeaderMoved = base.Add(-o.Now.Sub(r.LeaderMoved))
+	}
+	if !r.Relocation.Since.IsZero() {
+		r.Relocation.Since = base.Add(-o.Now.Sub(r.Relocation.Since))
 	}
 	w.Status = Status{Record: r}
 }

@@ -120,6 +120,7 @@ func TestSeedRefuses(t *testing.T) {
 	for why, change := range map[string]func(*plan.Observed){
 		"being deleted":      func(o *plan.Observed) { o.Cluster.Deleting = true },
 		"not been up":        func(o *plan.Observed) { o.Cluster.ID = 0 },
+		"is being moved":     func(o *plan.Observed) { o.Cluster.Relocation.Member = 1 },
 		"a restore":          func(o *plan.Observed) { o.Cluster.Restore = "r" },
 		"no quorum":          func(o *plan.Observed) { o.Etcd = plan.Etcd{} },
 		"refuses something":  func(o *plan.Observed) { o.Refused = []plan.Refusal{{}} },

@@ -37,6 +37,8 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
+	// Spareless is true where there is no node for a pod that must not be on that of a member.
+	Spareless bool
 	// Autopilot is what the operator may do about databases, about members whose data differs, and about new patch releases.
 	Autopilot plan.Autopilot
 	// Tested are the releases that the operator is tested with one day, the oldest first.
@@ -163,6 +165,9 @@ type Pod struct {
 	Resizing, Unfit bool
 	// Slow is true while the pod's disk is slow, Hung while it does not answer, and Starved while memory or room is too little.
 	Slow, Hung, Starved bool
+	// Drags is true while the pod's disk has been slow for an hour. Avoids is the node that it must not be on.
+	Drags  bool
+	Avoids string
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
 	// Database is that of the pod's member.

@@ -82,7 +82,9 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 // boundBy is the first of what gives a feature its mode, empty if that is On.
 func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature string, mode plan.Mode) string {
 	alone := c.Spec.DeepCopy()
-	alone.Autopilot = &v1beta2.AutopilotSpec{Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}}
+	alone.Autopilot = &v1beta2.AutopilotSpec{
+		Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}, Relocation: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn},
+	}
 	if a := c.Spec.Autopilot; a != nil && a.Volume != nil {
 		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: a.Volume.Max}
 	}
@@ -114,6 +116,8 @@ func own(given *v1beta2.AutopilotSpec, feature string, mode plan.Mode) string {
 	switch {
 	case feature == plan.FeaturePatches && (given == nil || given.Patches == nil || given.Patches.Mode == ""):
 		return "spec.autopilot.patches.mode, which is not set"
+	case feature == plan.FeatureRelocation && (given == nil || given.Relocation == nil || given.Relocation.Mode == ""):
+		return "spec.autopilot.relocation.mode, which is not set"
 	case feature == plan.FeatureVolume && given != nil && given.Quota != nil && string(given.Quota.Mode) == mode.String():
 		return "spec.autopilot.quota.mode"
 	}

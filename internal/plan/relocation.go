@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Relocation is a member that is moved off a node because its disk is slow there, or the last one that was.
+type Relocation struct {
+	// Member is the ID of the member that is being replaced, 0 once that is over.
+	Member uint64 `json:",string"`
+	// Name is that member's, and Node the node that it was on.
+	Name, Node string
+	// Since is when that was decided.
+	Since time.Time `json:",omitzero"`
+	// GivenUp says why the member stayed where it is; empty if it did not.
+	GivenUp string `json:",omitempty"`
+}
+
+// DiskHistory is how the disk of a voter did in the last samples of its metrics: see Slow.
+type DiskHistory struct {
+	Pod, PodUID string
+	// Complete is true if the samples cover an hour: HistorySamples of them, at the usual rhythm.
+	Complete bool
+	// Samples is how many there are, Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
+	Samples, Slow, Alone int
+}
+
+// Avoidance is a node that a pod is to stay away from: its disk is slow. Strictly means that the pod rather has no node than that one.
+type Avoidance struct {
+	Node     string
+	Strictly bool `json:",omitempty"`
+}
+
+const (
+	// HistorySamples is how many samples of a disk are judged: those of an hour, at one in five minutes.
+	HistorySamples = 12
+	// slowShare is in how many of a hundred samples a disk has to be slow.
+	slowShare = 80
+	// relocationVoters is how many voters there have to be: of fewer, none can be missed if the move goes wrong.
+	relocationVoters = 3
+	// successorLimit is how long the new member's pod may be without a node, or not start there, before the relocation is given up.
+	successorLimit = 5 * time.Minute
+	// relocationLimit is how long the new member may take to become a voter.
+	relocationLimit = time.Hour
+	// relocateEvery is how long no other member is moved after one was, or was to be. For as long, new pods prefer other nodes than that one:
+	// a disk that was slow for an hour may be so the next hour, and after a day that is to be found out anew.
+	relocateEvery = 24 * time.Hour
+)
+
+// Slow judges the mean time of an fsync in one sample by that of the quickest other voter, 0 if that is not known: whether the disk is slow, by the
+// same limit as a leader's, and alone with that, because the other is four times as quick.
+func Slow(mean, quickest time.Duration) (slow, alone bool) {
+	slow = mean > slowFlush
+	return slow, slow && quickest > 0 && quickest*minSpeedup <= mean
+}
+
+// RelocationDue reports whether a member's disk has been slow for an hour. What a relocation depends on is looked at only then.
+func RelocationDue(o Observed) bool {
+	return o.Cluster.Autopilot.Relocation != ModeOff && o.Etcd.Contact == ContactQuorum &&
+		slices.ContainsFunc(o.Etcd.Histories, func(h DiskHistory) bool { return h.persists(h.Slow) })
+}
+
+// persists reports whether something was so in most of the samples.
+func (h DiskHistory) persists(n int) bool {
+	return h.Complete && h.Samples > 0 && n*100 >= h.Samples*slowShare
+}
+
+// relocate begins to move a member off a node whose disk is slow. It is recorded first, so that an operator that starts anew goes on with it. The
+// rest is like any replacement (ChangeReplace): a new member joins, whose pod avoids that node, and then the former one goes.
+func relocate(v *view) Action { return v.Relocation }
+
+// giveUpRelocation has the member stay where it is if no other can take its place in time. The new member is then one too many, and goes.
+func giveUpRelocation(v *view) Action {
+	why := v.relocationFails()
+	if why == "" {
+		return nil
+	}
+	given := v.Cluster.Relocation
+	given.Member, given.GivenUp = 0, why
+	return CommitRelocation{given}
+}
+
+// relocated returns the member whose relocation is recorded and not over, the zero Member if there is none.
+func (v *view) relocated() Member {
+	m, listed := v.memberByID(v.Cluster.Relocation.Member)
+	if !listed || m.Name != v.Cluster.Relocation.Name {
+		return Member{}
+	}
+	return m
+}
+
+// relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm.
+func (v *view) relocation() Action {
+	c, m := v.Cluster, v.slowMember()
+	if c.Autopilot.Relocation == ModeOff || c.Relocation.Member != 0 || !RelocationDue(v.Observed) {
+		return nil
+	}
+	if m.ID == 0 {
+		if v.allSlow() {
+			v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, "the disks of all members have been slow for an hour: to move one to another node "+
+				"is unlikely to help; see to the storage that they share")
+		}
+		return nil
+	}
+	due := fmt.Sprintf("the disk of %s on node %s has been slow for an hour while that of another member was quick, and a move to another node is due",
+		m.Name, v.pods[m.Name].Node)
+	if why := v.againstRelocating(m); why != "" {
+		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
+		return nil
+	}
+	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
+		return nil
+	}
+	act := CommitRelocation{Relocation{Member: m.ID, Name: m.Name, Node: v.pods[m.Name].Node, Since: v.Now}}
+	if !v.mayTune(FeatureRelocation, due, false) {
+		return nil
+	}
+	return act
+}
+
+// slowMember is the voter to move, followers before the leader; the zero Member if there is none.
+func (v *view) slowMember() Member {
+	for _, m := range v.followersFirst(v.voters) {
+		if h := v.history(m); h.persists(h.Alone) {
+			return m
+		}
+	}
+	return Member{}
+}
+
+// allSlow reports whether the disks of all voters have been slow.
+func (v *view) allSlow() bool {
+	return !slices.ContainsFunc(v.voters, func(m Member) bool { h := v.history(m); return !h.persists(h.Slow) })
+}
+
+func (v *view) history(m Member) DiskHistory {
+	for _, h := range v.Etcd.Histories {
+		if h.Pod == m.Name && h.PodUID == v.pods[m.Name].UID {
+			return h
+		}
+	}
+	return DiskHistory{}
+}
+
+// againstRelocating is why that member may not be moved now, as the rest of a sentence; empty if it may be.
+func (v *view) againstRelocating(m Member) string {
+	last := v.Cluster.Relocation
+	switch {
+	case len(v.voters) < relocationVoters || v.TargetSize < relocationVoters:
+		return "that takes three voters or more"
+	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery && last.GivenUp != "":
+		return fmt.Sprintf("to move %s was given up, because %s; that is tried again after 24 hours", last.Name, last.GivenUp)
+	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery:
+		return fmt.Sprintf("%s was moved, and no more than one member is within 24 hours", last.Name)
+	case len(v.Alarms) > 0:
+		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
+	case v.Cluster.BackingUp != "":
+		return v.Cluster.BackingUp + " is taking a snapshot"
+	case v.pods[m.Name].Node == "":
+		return "it is not known which node that is"
+	}
+	return ""
+}
+
+// relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is not.
+func (v *view) relocationFails() string {
+	r := v.Cluster.Relocation
+	took := v.Now.Sub(r.Since)
+	switch {
+	case v.Relocated.ID == 0 || v.Cluster.Paused || len(v.voters) > v.TargetSize:
+		return ""
+	case v.Cluster.Autopilot.Relocation != ModeOn:
+		return "the mode is not On any more"
+	case took >= relocationLimit:
+		return "the new member has not become a voter within an hour"
+	case took >= successorLimit && !v.successorStarts():
+		return "the pod of a new member has not started on another node within five minutes" + v.successorProblem()
+	}
+	return ""
+}
+
+// successorStarts reports whether the pod of a new member runs, or may be about to: one of a learner has run before.
+func (v *view) successorStarts() bool {
+	return slices.ContainsFunc(v.Candidates, func(p Pod) bool { return p.Phase == Running }) ||
+		slices.ContainsFunc(v.learners, func(m Member) bool {
+			p, ok := v.pods[m.Name]
+			return ok && (p.Phase == Running || v.pendingFor(p) < successorLimit)
+		})
+}
+
+// successorProblem is what is known of why it does not, in brackets.
+func (v *view) successorProblem() string {
+	for _, p := range v.Pods {
+		if m, listed := v.members[p.Name]; (!listed || m.Learner) && p.StartProblem != "" {
+			return " (" + p.StartProblem + ")"
+		}
+	}
+	return ""
+}
+
+// avoids is what a pod made now stays away from. One that is to take the place of the member rather waits than runs where that is to get away
+// from. Any other one only prefers another node: where it is the only one left, a member on a slow disk is better than none.
+func (v *view) avoids() Avoidance {
+	r := v.Cluster.Relocation
+	if r.Node == "" || r.GivenUp != "" || v.Now.Sub(r.Since) >= relocateEvery {
+		return Avoidance{}
+	}
+	return Avoidance{Node: r.Node}
+}
+
+// staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.
+func (v *view) staysAway(p Pod) bool {
+	return p.Avoids != "" && p.Phase == Pending && v.Relocated.ID == 0
+}
+
+// next is what is left of it after a pass with that observation: it is over once a quorum does not list the member any more.
+func (r Relocation) next(o Observed) Relocation {
+	if r.Member != 0 && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(r.Member) {
+		r.Member = 0
+	}
+	return r
+}
+
+func (a CommitRelocation) describe() Description {
+	if a.GivenUp != "" {
+		return Description{"CommitRelocation", v1beta2.ReasonRelocationGivenUp, fmt.Sprintf("%s stays on node %s, because %s; that is tried again "+
+			"after 24 hours", a.Name, a.Node, a.GivenUp)}
+	}
+	return Description{"CommitRelocation", v1beta2.ReasonRelocating, fmt.Sprintf("moving %s off node %s, because its disk there has been slow for an "+
+		"hour while that of another member was quick: a new member joins on another node, and then it is removed", a.Name, a.Node)}
+}

@@ -1,0 +1,198 @@
+package stories
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+const (
+	// sampledEvery is how often members are asked for their metrics in these stories, instead of every five minutes.
+	sampledEvery = 10 * time.Second
+	// judgedWithin is how long it takes at most until a disk has been slow in twelve such samples.
+	judgedWithin = 6 * time.Minute
+	// givenUpWithin is when a new member's pod without a node is given up: after five minutes.
+	givenUpWithin = 8 * time.Minute
+)
+
+// TestRelocate makes the disk of one member slow: it is replaced by a member on another node, and a client loses nothing. No other story runs
+// meanwhile, because the operator looks more often than usual.
+func TestRelocate(t *testing.T) {
+	samples(t)
+	disks(t, "relocate")
+	disks(t, "relocate-spare")
+	s := begin(t, "relocate", relocatable(v1beta2.AutopilotOn))
+	s.settled()
+	s.client()
+	slow := s.followerPod()
+	s.slow(slow)
+	start := time.Now()
+	s.awaitRelocation("a member is being moved", judgedWithin, func(r *v1beta2.Relocation) bool {
+		return r.Member == slow.Name && r.Node == slow.Spec.NodeName && r.GivenUp == ""
+	})
+	t.Logf("decided after %.0f s", time.Since(start).Seconds())
+	s.awaitRelocation("it is over", judgedWithin, func(r *v1beta2.Relocation) bool { return r.MemberID == "" && r.GivenUp == "" })
+	t.Logf("moved after %.0f s", time.Since(start).Seconds())
+	s.settled()
+	s.report("a client saw")
+	pods := s.memberPods()
+	if len(pods) != 3 || slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == slow.UID }) {
+		t.Errorf("the members' pods are %v", names(pods))
+	}
+	for _, p := range pods {
+		if p.Spec.NodeName == slow.Spec.NodeName {
+			t.Errorf("%s is on node %s, which has the slow disk", p.Name, p.Spec.NodeName)
+		}
+	}
+	s.relocatesOnce()
+	s.unsaid(v1beta2.ReasonRelocationGivenUp)
+}
+
+// TestRelocateHeld has nobody be moved while the disks of all members are slow. Then only one is, but there is no disk for another member: that is
+// given up after five minutes, and the members are who they were.
+func TestRelocateHeld(t *testing.T) {
+	if len(nodes.Nodes()) > 3 {
+		t.Skip("with more nodes than members there is a disk to move to")
+	}
+	samples(t)
+	disks(t, "relocate-held")
+	s := begin(t, "relocate-held", relocatable(v1beta2.AutopilotOn))
+	s.settled()
+	s.client()
+	before := s.memberPods()
+	for i := range before {
+		s.slow(&before[i])
+	}
+	must(t, harness.Await(t.Context(), "it is held", judgedWithin, func(ctx context.Context) (string, bool) {
+		return s.heldFor(ctx, "relocation", v1beta2.ReasonRelocationHeld, "the disks of all members")
+	}))
+	s.unsaid(v1beta2.ReasonRelocating)
+	s.report("all disks were slow")
+
+	slow := s.followerPod()
+	for i := range before {
+		if before[i].Name != slow.Name {
+			must(t, nodes.Disks().Fast(t.Context(), s.diskOf(&before[i])))
+		}
+	}
+	s.awaitRelocation("it is given up", judgedWithin+givenUpWithin, func(r *v1beta2.Relocation) bool {
+		return r.Member == slow.Name && r.MemberID == "" && r.GivenUp != ""
+	})
+	must(t, nodes.Disks().Fast(t.Context(), s.diskOf(slow)))
+	s.settled()
+	s.report("a relocation was given up")
+	after := s.memberPods()
+	if !slices.EqualFunc(before, after, func(a, b corev1.Pod) bool { return a.UID == b.UID }) {
+		t.Errorf("the members' pods are %v, and were %v", names(after), names(before))
+	}
+	s.relocatesOnce()
+	s.toldOnce(v1beta2.ReasonRelocationGivenUp)
+}
+
+// relocatable is a cluster of three on disks of their own, whose members may be moved.
+func relocatable(mode v1beta2.AutopilotMode) v1beta2.EtcdClusterSpec {
+	spec := onDisks()
+	spec.Autopilot = &v1beta2.AutopilotSpec{Relocation: &v1beta2.AutopilotFeature{Mode: mode}}
+	return spec
+}
+
+// samples has the operator ask members for their metrics more often, until the story's end.
+func samples(t *testing.T) {
+	t.Helper()
+	const variable = "AUTOPILOT_PACE"
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
+		defer cancel()
+		if err := setEnv(ctx, variable+"-"); err != nil {
+			t.Error(err)
+		}
+		if err := env.Deploy(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, setEnv(t.Context(), variable+"="+strconv.Itoa(int(5*time.Minute/sampledEvery))))
+	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", harness.OperatorNamespace, "deployment/"+operatorDeployment))
+}
+
+// relocatesOnce wants one relocation to have begun: that the former member is removed is said with the same reason.
+func (s *story) relocatesOnce() {
+	s.t.Helper()
+	notes := slices.DeleteFunc(s.said(v1beta2.ReasonRelocating), func(note string) bool { return !strings.HasPrefix(note, "moving ") })
+	if len(notes) != 1 {
+		s.t.Errorf("relocations have begun: %q", notes)
+	}
+}
+
+// memberPods are those of all members, in the order of their names.
+func (s *story) memberPods() (pods []corev1.Pod) {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	for _, m := range object.Status.MemberStatuses {
+		pods = append(pods, *s.pod(m.Name))
+	}
+	return pods
+}
+
+// followerPod is the pod of a member that does not lead.
+func (s *story) followerPod() *corev1.Pod {
+	s.t.Helper()
+	leader, err := s.Leader(s.t.Context())
+	must(s.t, err)
+	pods := s.memberPods()
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name != leader.Name })
+	if i < 0 {
+		s.t.Fatal("no member follows")
+	}
+	return &pods[i]
+}
+
+// diskOf is the disk that a member's data is on.
+func (s *story) diskOf(pod *corev1.Pod) string {
+	s.t.Helper()
+	disk, err := nodes.Disks().Of(s.t.Context(), s.Namespace+"/"+pod.Name)
+	must(s.t, err)
+	return disk
+}
+
+// slow makes a member's disk slow until the story's end.
+func (s *story) slow(pod *corev1.Pod) {
+	s.t.Helper()
+	disk := s.diskOf(pod)
+	s.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := nodes.Disks().Fast(ctx, disk); err != nil {
+			s.t.Error(err)
+		}
+	})
+	must(s.t, nodes.Disks().Slow(s.t.Context(), disk, slowFlush))
+}
+
+// awaitRelocation waits until status says so of a relocation.
+func (s *story) awaitRelocation(what string, within time.Duration, is func(*v1beta2.Relocation) bool) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), what, within, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		a := object.Status.Autopilot
+		return inJSON(a), a != nil && a.Relocation != nil && is(a.Relocation)
+	}))
+}
+
+func names(pods []corev1.Pod) (all []string) {
+	for _, p := range pods {
+		all = append(all, p.Name)
+	}
+	return all
+}
