@@ -58,7 +58,7 @@ func (c Chart) Write(file string, made time.Time) error {
 		if templates[name] == nil {
 			templates[name] = &strings.Builder{}
 		}
-		templates[name].WriteString(text)
+		_, _ = templates[name].WriteString(text) // a strings.Builder never fails
 	}
 	for name, text := range templates {
 		entries = append(entries, archive.Entry{Name: "etcd-operator/templates/" + name, Content: []byte(text.String())})

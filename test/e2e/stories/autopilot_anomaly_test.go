@@ -21,7 +21,7 @@ const (
 	// after a quarter of an hour, and tells of what lasts for nine seconds.
 	pace = 100
 	// aDay is how long it takes until members are known, with time for them to settle, and stillFor how long a quiet hour lasts.
-	aDay      = anomaly.Day/pace + 3*time.Minute
+	aDay     = anomaly.Day/pace + 3*time.Minute
 	stillFor = time.Minute
 )
 
