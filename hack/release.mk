@@ -1,7 +1,5 @@
-# What a release consists of, and how it gets out. docs/release.md says in which order.
+# What a release consists of.
 
-# RELEASE is the folder that gets it.
-RELEASE = $(DIST)/v$(VERSION)
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 RELEASER = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) go run -C $(ROOT)/hack/release .

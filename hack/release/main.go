@@ -1,4 +1,4 @@
-// Command release makes what a release page carries, and pushes it. The Makefile runs it: see docs/release.md.
+// Command release makes what a release page carries. The Makefile runs it.
 package main
 
 import (
