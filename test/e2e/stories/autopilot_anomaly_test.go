@@ -2,7 +2,6 @@ package stories
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,48 +24,26 @@ const (
 	stillFor = time.Minute
 )
 
-// quickened has the operator be that quick until the end of the test. No other story runs meanwhile.
-func quickened(t *testing.T) {
-	t.Helper()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-		defer cancel()
-		if err := setEnv(ctx, "AUTOPILOT_PACE-"); err != nil {
-			t.Error(err)
-		}
-	})
-	must(t, setEnv(t.Context(), fmt.Sprintf("AUTOPILOT_PACE=%d", pace)))
-	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=2m", "-n", harness.OperatorNamespace, "deployment/"+operatorDeployment))
-}
-
 // TestAnomaly makes the disk of one member slow that was quick for a day, as slow as etcd bears: the member is told of while that lasts, and
 // nothing is done to it.
 func TestAnomaly(t *testing.T) {
 	ready(t)
 	disks(t, "anomaly")
-	quickened(t)
+	quickened(t, pace)
 	s := begin(t, "anomaly", onDisks())
 	s.client()
 	s.says(v1beta2.ConditionAnomaly, v1beta2.ReasonLearning)
 	s.isKnown()
-	leader, err := s.Leader(t.Context())
-	must(t, err)
-	before, name := s.starts(), s.Name+"-0"
-	if name == leader.Name {
-		name = s.Name + "-1"
-	}
-	disk, err := nodes.Disks().Of(t.Context(), s.Namespace+"/"+name)
-	must(t, err)
-	t.Cleanup(func() { _ = nodes.Disks().Fast(context.Background(), disk) })
-	must(t, nodes.Disks().Slow(t.Context(), disk, alertFlush))
+	before, slow := s.starts(), s.followerPod()
+	s.slow(*slow, alertFlush)
 	began := time.Now()
 	s.says(v1beta2.ConditionAnomaly, v1beta2.ReasonDeviating)
 	t.Logf("told after %s", time.Since(began).Round(time.Second))
-	if said := s.anomaly().Message; !strings.Contains(said, name+": a flush of its log took") {
-		t.Errorf("%s is slow, and it says: %s", name, said)
+	if said := s.anomaly().Message; !strings.Contains(said, slow.Name+": a flush of its log took") {
+		t.Errorf("%s is slow, and it says: %s", slow.Name, said)
 	}
 	s.toldOnce(v1beta2.ReasonDeviating)
-	must(t, nodes.Disks().Fast(t.Context(), disk))
+	must(t, nodes.Disks().Fast(t.Context(), s.disk(*slow)))
 	s.says(v1beta2.ConditionAnomaly, v1beta2.ReasonAsUsual)
 	if after := s.starts(); after != before {
 		t.Errorf("the pods were %s, and are %s", before, after)
@@ -76,7 +53,7 @@ func TestAnomaly(t *testing.T) {
 
 // TestNoAnomaly is what deviates and is none: an hour without clients, and an update of all members.
 func TestNoAnomaly(t *testing.T) {
-	quickened(t)
+	quickened(t, pace)
 	s := begin(t, "no-anomaly", onVolumes(3))
 	s.client()
 	s.isKnown()
@@ -123,7 +100,7 @@ func (s *story) anomaly() metav1.Condition {
 
 // onKnownDisks is a cluster on disks of its own that is known for a day, under a client at work.
 func (s *alerted) onKnownDisks() {
-	quickened(s.t)
+	quickened(s.t, pace)
 	s.withDisks()
 	s.clings(s.leader())
 	s.isKnown()

@@ -3,7 +3,6 @@ package stories
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
 const (
 	// sampledEvery is how often members are asked for their metrics in these stories, instead of every five minutes.
 	sampledEvery = 10 * time.Second
+	// sampledPace has the operator do so.
+	sampledPace = int(anomaly.Every / sampledEvery)
 	// judgedWithin is how long it takes at most until a disk has been slow in twelve such samples.
 	judgedWithin = 6 * time.Minute
 	// givenUpWithin is when a new member's pod without a node is given up: after five minutes.
@@ -26,14 +28,14 @@ const (
 // TestRelocate makes the disk of one member slow: it is replaced by a member on another node, and a client loses nothing. No other story runs
 // meanwhile, because the operator looks more often than usual.
 func TestRelocate(t *testing.T) {
-	samples(t)
+	quickened(t, sampledPace)
 	disks(t, "relocate")
 	disks(t, "relocate-spare")
 	s := begin(t, "relocate", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()
 	slow := s.followerPod()
-	s.slow(slow)
+	s.slow(*slow, slowFlush)
 	start := time.Now()
 	s.awaitRelocation("a member is being moved", judgedWithin, func(r *v1beta2.Relocation) bool {
 		return r.Member == slow.Name && r.Node == slow.Spec.NodeName && r.GivenUp == ""
@@ -62,14 +64,14 @@ func TestRelocateHeld(t *testing.T) {
 	if len(nodes.Nodes()) > 3 {
 		t.Skip("with more nodes than members there is a disk to move to")
 	}
-	samples(t)
+	quickened(t, sampledPace)
 	disks(t, "relocate-held")
 	s := begin(t, "relocate-held", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()
 	before := s.memberPods()
 	for i := range before {
-		s.slow(&before[i])
+		s.slow(before[i], slowFlush)
 	}
 	must(t, harness.Await(t.Context(), "it is held", judgedWithin, func(ctx context.Context) (string, bool) {
 		return s.heldFor(ctx, "relocation", v1beta2.ReasonRelocationHeld, "the disks of all members")
@@ -80,13 +82,13 @@ func TestRelocateHeld(t *testing.T) {
 	slow := s.followerPod()
 	for i := range before {
 		if before[i].Name != slow.Name {
-			must(t, nodes.Disks().Fast(t.Context(), s.diskOf(&before[i])))
+			must(t, nodes.Disks().Fast(t.Context(), s.disk(before[i])))
 		}
 	}
 	s.awaitRelocation("it is given up", judgedWithin+givenUpWithin, func(r *v1beta2.Relocation) bool {
 		return r.Member == slow.Name && r.MemberID == "" && r.GivenUp != ""
 	})
-	must(t, nodes.Disks().Fast(t.Context(), s.diskOf(slow)))
+	must(t, nodes.Disks().Fast(t.Context(), s.disk(*slow)))
 	s.settled()
 	s.report("a relocation was given up")
 	after := s.memberPods()
@@ -102,24 +104,6 @@ func relocatable(mode v1beta2.AutopilotMode) v1beta2.EtcdClusterSpec {
 	spec := onDisks()
 	spec.Autopilot = &v1beta2.AutopilotSpec{Relocation: &v1beta2.AutopilotFeature{Mode: mode}}
 	return spec
-}
-
-// samples has the operator ask members for their metrics more often, until the story's end.
-func samples(t *testing.T) {
-	t.Helper()
-	const variable = "AUTOPILOT_PACE"
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-		defer cancel()
-		if err := setEnv(ctx, variable+"-"); err != nil {
-			t.Error(err)
-		}
-		if err := env.Deploy(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	must(t, setEnv(t.Context(), variable+"="+strconv.Itoa(int(5*time.Minute/sampledEvery))))
-	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", harness.OperatorNamespace, "deployment/"+operatorDeployment))
 }
 
 // relocatesOnce wants one relocation to have begun: that the former member is removed is said with the same reason.
@@ -155,18 +139,10 @@ func (s *story) followerPod() *corev1.Pod {
 	return &pods[i]
 }
 
-// diskOf is the disk that a member's data is on.
-func (s *story) diskOf(pod *corev1.Pod) string {
+// slow makes a member's disk slow until the story's end: so long takes a flush.
+func (s *story) slow(pod corev1.Pod, flush time.Duration) {
 	s.t.Helper()
-	disk, err := nodes.Disks().Of(s.t.Context(), s.Namespace+"/"+pod.Name)
-	must(s.t, err)
-	return disk
-}
-
-// slow makes a member's disk slow until the story's end.
-func (s *story) slow(pod *corev1.Pod) {
-	s.t.Helper()
-	disk := s.diskOf(pod)
+	disk := s.disk(pod)
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
@@ -174,7 +150,7 @@ func (s *story) slow(pod *corev1.Pod) {
 			s.t.Error(err)
 		}
 	})
-	must(s.t, nodes.Disks().Slow(s.t.Context(), disk, slowFlush))
+	must(s.t, nodes.Disks().Slow(s.t.Context(), disk, flush))
 }
 
 // awaitRelocation waits until status says so of a relocation.

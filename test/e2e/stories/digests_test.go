@@ -2,7 +2,6 @@ package stories
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,32 +88,21 @@ func (s *story) digest(version string) (digest string) {
 // pins tells the operator the image of a version, and waits for the process that was told.
 func (s *story) pins(version, image string) {
 	s.t.Helper()
-	must(s.t, setEnv(s.t.Context(), relatedImage(version)+"="+image))
-	must(s.t, env.Run(s.t.Context(), "rollout", "status", "--timeout=3m", "-n", harness.OperatorNamespace, "deployment/"+operatorDeployment))
+	tellOperator(s.t, relatedImage(version)+"="+image)
 }
 
 // unpin has the operator run as it was deployed.
 func unpin(t *testing.T, versions ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-	defer cancel()
-	var changes []string
+	var variables []string
 	for _, version := range versions {
-		changes = append(changes, relatedImage(version)+"-")
+		variables = append(variables, relatedImage(version))
 	}
-	if err := errors.Join(setEnv(ctx, changes...), env.Deploy(ctx)); err != nil {
-		t.Error(err)
-	}
+	untellOperator(t, variables...)
 }
 
 func relatedImage(version string) string {
 	return "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(version, ".", "_")
-}
-
-// setEnv changes variables of the operator's Deployment, as kubectl's command of that name does.
-func setEnv(ctx context.Context, changes ...string) error {
-	args := []string{"set", "env", "-n", harness.OperatorNamespace, "deployment/" + operatorDeployment}
-	return env.Run(ctx, append(args, changes...)...)
 }
 
 // ask wants the members' pods, in the order of their names, to ask for these images, and to run those that have a digest by it.

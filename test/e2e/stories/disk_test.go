@@ -222,7 +222,8 @@ func disks(t *testing.T, name string) {
 	}
 }
 
-func (s *trial) disk(pod corev1.Pod) string {
+// disk is the one that a member's data is on.
+func (s *story) disk(pod corev1.Pod) string {
 	s.t.Helper()
 	disk, err := nodes.Disks().Of(s.t.Context(), s.Namespace+"/"+pod.Name)
 	must(s.t, err)
