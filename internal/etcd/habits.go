@@ -104,13 +104,18 @@ func (h *habit) next(p peer, now figures, at time.Time, every time.Duration, tri
 		return anomaly.Values{}, false
 	}
 	since := at.Sub(before.at)
-	if since <= 0 || since > 3*every {
+	if since <= 0 || since > missed*every {
 		return anomaly.Values{}, false
 	}
 	v := anomaly.Nothing()
-	v[anomaly.Flush] = now.flushes.mean(before.last.flushes, v[anomaly.Flush])
-	v[anomaly.RoundTrip] = now.trips.mean(before.last.trips, v[anomaly.RoundTrip])
-	v[anomaly.Apply] = now.applies.mean(before.last.applies, v[anomaly.Apply])
+	mean := func(s anomaly.Signal, last, first took) {
+		if seconds, known := last.mean(first); known {
+			v[s] = float32(seconds)
+		}
+	}
+	mean(anomaly.Flush, now.flushes, before.last.flushes)
+	mean(anomaly.RoundTrip, now.trips, before.last.trips)
+	mean(anomaly.Apply, now.applies, before.last.applies)
 	v[anomaly.Growth] = float32(float64(h.inUse-before.inUse) / since.Seconds())
 	v[anomaly.Elections] = float32(now.elections - before.last.elections)
 	for i, n := range now.tripTimes {
@@ -125,12 +130,12 @@ func (f figures) restarted(before figures) bool {
 		f.elections < before.elections || f.copies < before.copies
 }
 
-// mean is how long one took since the former, unknown if there were hardly any.
-func (t took) mean(before took, unknown float32) float32 {
+// mean is how long one took since the former, in seconds; 0 and false if there were hardly any.
+func (t took) mean(before took) (seconds float64, known bool) {
 	if t.count-before.count < enough || t.sum < before.sum {
-		return unknown
+		return 0, false
 	}
-	return float32((t.sum - before.sum) / (t.count - before.count))
+	return (t.sum - before.sum) / (t.count - before.count), true
 }
 
 // report is what is known of these members.

@@ -29,7 +29,6 @@ func (h *histories) note(now map[string]figures, at time.Time, every time.Durati
 	}
 	before, known := h.from, h.of
 	h.at, h.from, h.of = at, now, map[string][]diskSample{}
-	const missed = 3
 	if since > missed*every {
 		return
 	}
@@ -50,11 +49,8 @@ func (h *histories) note(now map[string]figures, at time.Time, every time.Durati
 
 // meanOf is the mean time of a flush between two samples, 0 if hardly any has ended: then nobody waits for that disk.
 func meanOf(first, last figures) time.Duration {
-	n := last.flushes.count - first.flushes.count
-	if spent := last.flushes.sum - first.flushes.sum; n >= enough && spent > 0 {
-		return time.Duration(spent / n * float64(time.Second))
-	}
-	return 0
+	seconds, _ := last.flushes.mean(first.flushes)
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // quickestBut is the lowest mean of all others that have one, 0 if none has.
@@ -76,7 +72,7 @@ func (p *Pool) Histories(cluster string, s *Session) (found []plan.DiskHistory) 
 			continue
 		}
 		h := plan.DiskHistory{
-			Pod: v.endpoint.Pod, PodUID: v.endpoint.PodUID, Complete: len(samples) == plan.HistorySamples, Samples: len(samples),
+			Pod: v.endpoint.Pod, PodUID: v.endpoint.PodUID, Samples: len(samples),
 		}
 		for _, one := range samples {
 			if one.slow {

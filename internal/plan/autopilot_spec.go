@@ -51,13 +51,16 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Timers != nil {
 		a.Timers = min(a.Timers, modeOf(given.Timers.Mode))
 	}
-	a.Defragment, a.Diverged, a.Patches = mode(given.Defragment), mode(given.DivergedMember), mode(given.Patches)
-	if given.Patches == nil || given.Patches.Mode == "" {
-		a.Patches = min(a.Patches, ModeAdvise) // a new release is tried on members that serve, so somebody has to ask for it
+	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
+	// Somebody has to ask for these: a new release is tried on members that serve, and whether there is another node, and what a copy of the data
+	// costs, only users know.
+	asked := func(f *v1beta2.AutopilotFeature) Mode {
+		if f == nil || f.Mode == "" {
+			return min(mode(f), ModeAdvise)
+		}
+		return mode(f)
 	}
-	if a.Relocation = mode(given.Relocation); given.Relocation == nil || given.Relocation.Mode == "" {
-		a.Relocation = min(a.Relocation, ModeAdvise) // whether there is another node, and what a copy of the data costs, only users know
-	}
+	a.Patches, a.Relocation = asked(given.Patches), asked(given.Relocation)
 	return a
 }
 

@@ -83,10 +83,7 @@ func DatabasesDue(o Observed) bool {
 	if o.Etcd.Contact != ContactQuorum || c.Paused || c.Deleting {
 		return false
 	}
-	if c.Hibernate { // nobody is to be interrupted who takes a snapshot
-		return true
-	}
-	if RelocationDue(o) { // for the same reason
+	if c.Hibernate || RelocationDue(o) { // nobody is to be interrupted who takes a snapshot
 		return true
 	}
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {

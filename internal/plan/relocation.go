@@ -23,9 +23,7 @@ type Relocation struct {
 // DiskHistory is how the disk of a voter did in the last samples of its metrics: see Slow.
 type DiskHistory struct {
 	Pod, PodUID string
-	// Complete is true if the samples cover an hour: HistorySamples of them, at the usual rhythm.
-	Complete bool
-	// Samples is how many there are, Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
+	// Samples is how many there are, HistorySamples at most, which cover an hour; Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
 	Samples, Slow, Alone int
 }
 
@@ -64,9 +62,9 @@ func RelocationDue(o Observed) bool {
 		slices.ContainsFunc(o.Etcd.Histories, func(h DiskHistory) bool { return h.persists(h.Slow) })
 }
 
-// persists reports whether something was so in most of the samples.
+// persists reports whether something was so in most of the samples of an hour.
 func (h DiskHistory) persists(n int) bool {
-	return h.Complete && h.Samples > 0 && n*100 >= h.Samples*slowShare
+	return h.Samples == HistorySamples && n*100 >= HistorySamples*slowShare
 }
 
 // relocate begins to move a member off a node whose disk is slow. It is recorded first, so that an operator that starts anew goes on with it. The
@@ -95,10 +93,10 @@ func (v *view) relocated() Member {
 
 // relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm.
 func (v *view) relocation() Action {
-	c, m := v.Cluster, v.slowMember()
-	if c.Autopilot.Relocation == ModeOff || c.Relocation.Member != 0 || !RelocationDue(v.Observed) {
+	if v.Cluster.Relocation.Member != 0 || !RelocationDue(v.Observed) {
 		return nil
 	}
+	m := v.slowMember()
 	if m.ID == 0 {
 		if v.allSlow() {
 			v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, "the disks of all members have been slow for an hour: to move one to another node "+
@@ -116,10 +114,7 @@ func (v *view) relocation() Action {
 		return nil
 	}
 	act := CommitRelocation{Relocation{Member: m.ID, Name: m.Name, Node: v.pods[m.Name].Node, Since: v.Now}}
-	if !v.mayTune(FeatureRelocation, due, false) {
-		return nil
-	}
-	return act
+	return v.tune(act, FeatureRelocation, due, false)
 }
 
 // slowMember is the voter to move, followers before the leader; the zero Member if there is none.

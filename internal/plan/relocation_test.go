@@ -13,7 +13,7 @@ func slowed(size int, slow ...int) Observed {
 	o := healthyCluster(size, true)
 	o.Cluster.Autopilot.Relocation, o.MayDisturb = ModeOn, true
 	for i := range size {
-		o.Etcd.Histories = append(o.Etcd.Histories, DiskHistory{Pod: name(i), PodUID: o.Pods[i].UID, Complete: true, Samples: HistorySamples})
+		o.Etcd.Histories = append(o.Etcd.Histories, DiskHistory{Pod: name(i), PodUID: o.Pods[i].UID, Samples: HistorySamples})
 	}
 	for _, i := range slow {
 		o.Etcd.Histories[i].Slow = HistorySamples
@@ -53,7 +53,7 @@ func TestRelocate(t *testing.T) {
 		"all are":                    {slowed(3, 0, 1, 2), Relocation{}, v1beta2.ReasonRelocationHeld, "the disks of all members"},
 		"in ten of twelve samples":   {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Histories[1].Alone = 10 }), begun, "", ""},
 		"in nine of them":            {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Histories[1].Alone = 9 }), Relocation{}, "", ""},
-		"not for an hour yet":        {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Histories[1].Complete = false }), Relocation{}, "", ""},
+		"not for an hour yet":        {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Histories[1].Samples-- }), Relocation{}, "", ""},
 		"of another pod of that name": {
 			edit(slowed(3, 1), func(o *Observed) { o.Etcd.Histories[1].PodUID = "of before" }), Relocation{}, "", "",
 		},

@@ -19,9 +19,9 @@ func hibernate(v *view) Action {
 // hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all: before a quorum answers nothing is begun that
 // stopping them could interrupt.
 func hibernateAgain(v *view) Action {
-	stays := func(name string) bool { return v.usable(v.volumes[name]) }
+	gone := func(name string) bool { return !v.usable(v.volumes[name]) }
 	if !v.Cluster.Hibernate || v.Cluster.Hibernation != Waking || v.Etcd.Contact == ContactQuorum ||
-		v.wakesFor() || slices.ContainsFunc(v.Cluster.Voters, func(name string) bool { return !stays(name) }) {
+		v.wakesFor() || slices.ContainsFunc(v.Cluster.Voters, gone) {
 		return nil
 	}
 	return CommitHibernation{Hibernation: Hibernated, Members: v.Cluster.Voters}
@@ -70,17 +70,17 @@ func stayHibernated(v *view) Action {
 			unheard = append(unheard, cmp.Or(p.Node, "of "+p.Name))
 		}
 	}
-	slices.Sort(unheard)
+	if len(stopping) == 0 {
+		return Idle{
+			Reason:  v1beta2.ReasonHibernated,
+			Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(v.Cluster.Voters)),
+		}
+	}
 	message := "waiting until the pods are gone: " + list(stopping)
 	if len(unheard) > 0 {
+		slices.Sort(unheard)
 		message += fmt.Sprintf("; etcd may still run there, as node %s does not report: once it is off for certain, delete the Node, "+
 			"or give it the taint node.kubernetes.io/out-of-service", list(slices.Compact(unheard)))
 	}
-	if len(stopping) > 0 {
-		return Wait{Reason: v1beta2.ReasonHibernating, After: pollSlow, Message: message}
-	}
-	return Idle{
-		Reason:  v1beta2.ReasonHibernated,
-		Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(v.Cluster.Voters)),
-	}
+	return Wait{Reason: v1beta2.ReasonHibernating, After: pollSlow, Message: message}
 }

@@ -93,16 +93,7 @@ func (v *view) notRaised(why string) Action {
 }
 
 // tune is the act of that feature, if it may be done now. What is due says what it is for.
-func (v *view) tune(act CommitTuning, feature, due string, exhausted bool) Action {
-	if !v.mayTune(feature, due, exhausted) {
-		return nil
-	}
-	return act
-}
-
-// mayTune reports whether what is due of a feature may be done now, by its mode, the window and the brake, and holds it otherwise. It waits for
-// neither of the latter if there is no space left.
-func (v *view) mayTune(feature, due string, exhausted bool) bool {
+func (v *view) tune(act Action, feature, due string, exhausted bool) Action {
 	window := v.Cluster.Autopilot.Window
 	switch {
 	case v.Cluster.Autopilot.Mode(feature) == ModeAdvise:
@@ -112,9 +103,9 @@ func (v *view) mayTune(feature, due string, exhausted bool) bool {
 	case !exhausted && !v.MayDisturb:
 		v.held(feature, v1beta2.ReasonWaitingForBrake, due+": that waits until fewer clusters are disturbed")
 	default:
-		return true
+		return act
 	}
-	return false
+	return nil
 }
 
 // exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made.

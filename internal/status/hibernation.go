@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -30,7 +31,7 @@ func WakesUp(s *v1beta2.EtcdClusterStatus, now time.Time) bool {
 
 // QuorumSince is since when a quorum has answered and clients were served, zero if they are not now.
 func QuorumSince(s *v1beta2.EtcdClusterStatus) time.Time {
-	if c := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAvailable); c != nil && meta.IsStatusConditionTrue(s.Conditions, c.Type) {
+	if c := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAvailable); c != nil && c.Status == metav1.ConditionTrue {
 		return c.LastTransitionTime.Time
 	}
 	return time.Time{}

@@ -40,7 +40,7 @@ func (w *World) histories(members []plan.Member) (all []plan.DiskHistory) {
 		if m.Learner || p == nil || !w.serverRuns(p) {
 			continue
 		}
-		h := plan.DiskHistory{Pod: p.Name, PodUID: p.UID, Complete: true, Samples: plan.HistorySamples}
+		h := plan.DiskHistory{Pod: p.Name, PodUID: p.UID, Samples: plan.HistorySamples}
 		if p.Drags {
 			h.Slow = h.Samples
 		}

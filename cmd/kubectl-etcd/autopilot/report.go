@@ -113,11 +113,14 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 
 // own is the field that bounds a feature where nothing else does.
 func own(given *v1beta2.AutopilotSpec, feature string, mode plan.Mode) string {
+	asked := map[string]*v1beta2.AutopilotFeature{plan.FeaturePatches: nil, plan.FeatureRelocation: nil} // that do nothing unless somebody asks for it
+	if given != nil {
+		asked[plan.FeaturePatches], asked[plan.FeatureRelocation] = given.Patches, given.Relocation
+	}
+	f, asks := asked[feature]
 	switch {
-	case feature == plan.FeaturePatches && (given == nil || given.Patches == nil || given.Patches.Mode == ""):
-		return "spec.autopilot.patches.mode, which is not set"
-	case feature == plan.FeatureRelocation && (given == nil || given.Relocation == nil || given.Relocation.Mode == ""):
-		return "spec.autopilot.relocation.mode, which is not set"
+	case asks && (f == nil || f.Mode == ""):
+		return "spec.autopilot." + feature + ".mode, which is not set"
 	case feature == plan.FeatureVolume && given != nil && given.Quota != nil && string(given.Quota.Mode) == mode.String():
 		return "spec.autopilot.quota.mode"
 	}
