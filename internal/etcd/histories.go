@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,41 +12,58 @@ import (
 // histories are how the voters' disks did in the last samples of their metrics. They are evidence, not state: an operator that starts anew collects
 // them anew.
 type histories struct {
-	// at is when the last sample was taken, zero before the first, and from what the voters said then, by pod UID.
+	// sampled is when the last sample was taken, zero before the first.
+	sampled time.Time
+	// disks are by pod UID.
+	disks map[string]*disk
+}
+
+// disk is what is known of that of one pod.
+type disk struct {
+	// at is when its server has told its figures last, and from what they were.
 	at   time.Time
-	from map[string]figures
-	// of are the samples, the earlier ones first, by pod UID.
-	of map[string][]diskSample
+	from figures
+	// samples are the last ones, the earlier ones first.
+	samples []diskSample
 }
 
 // diskSample is what one sample has shown of a disk.
 type diskSample struct{ slow, alone bool }
 
-// note adds a sample, unless it follows the last one too soon to count as one. After a gap of more than two samples all begins anew: what was not
-// looked at is not known. A pod that was not there before, or whose server has started anew, begins anew, too.
+// note adds a sample of each pod whose server has answered, unless it follows the last one too soon to count as one. A server with a slow disk
+// often does not answer: it is judged by the samples in which it does. One that has not for more than two samples begins anew, for what was not
+// looked at is not known; so does a server that has started anew.
 func (h *histories) note(now map[string]figures, at time.Time, every time.Duration) {
-	since := at.Sub(h.at)
-	if since < every-every/4 {
+	if at.Sub(h.sampled) < every-every/4 {
 		return
 	}
-	before, known := h.from, h.of
-	h.at, h.from, h.of = at, now, map[string][]diskSample{}
-	if since > missed*every {
-		return
-	}
+	h.forget(at, every)
+	h.sampled = at
 	means := map[string]time.Duration{}
 	for uid, f := range now {
-		if first, ok := before[uid]; ok && f.flushes.count >= first.flushes.count {
-			h.of[uid] = known[uid]
-			means[uid] = meanOf(first, f)
+		d := h.disks[uid]
+		if d == nil || f.restarted(d.from) {
+			h.disks[uid] = &disk{at: at, from: f}
+			continue
 		}
+		means[uid] = meanOf(d.from, f)
+		d.at, d.from = at, f
 	}
-	for uid := range h.of {
+	for uid, mean := range means {
 		var s diskSample
-		s.slow, s.alone = plan.Slow(means[uid], quickestBut(means, uid))
-		all := slices.Concat(h.of[uid], []diskSample{s})
-		h.of[uid] = all[max(0, len(all)-plan.HistorySamples):]
+		s.slow, s.alone = plan.Slow(mean, quickestBut(means, uid))
+		d := h.disks[uid]
+		all := slices.Concat(d.samples, []diskSample{s})
+		d.samples = all[max(0, len(all)-plan.HistorySamples):]
 	}
+}
+
+// forget drops what is too old to be told, or gone on with.
+func (h *histories) forget(at time.Time, every time.Duration) {
+	if h.disks == nil {
+		h.disks = map[string]*disk{}
+	}
+	maps.DeleteFunc(h.disks, func(_ string, d *disk) bool { return at.Sub(d.at) > missed*every })
 }
 
 // meanOf is the mean time of a flush between two samples, 0 if hardly any has ended: then nobody waits for that disk.
@@ -63,18 +82,17 @@ func quickestBut(means map[string]time.Duration, uid string) (quickest time.Dura
 	return quickest
 }
 
-// Histories are those of the disks of these members, none of one that has not been sampled.
+// Histories are those of the disks of these members, none of one that has not been sampled lately.
 func (p *Pool) Histories(cluster string, s *Session) (found []plan.DiskHistory) {
 	sampler := p.sampler(cluster, s.Seen.ClusterID)
+	sampler.forget(time.Now(), cmp.Or(p.SampleEvery, sampleEvery))
 	for _, v := range s.voters {
-		samples, ok := sampler.of[v.endpoint.PodUID]
+		d, ok := sampler.disks[v.endpoint.PodUID]
 		if !ok {
 			continue
 		}
-		h := plan.DiskHistory{
-			Pod: v.endpoint.Pod, PodUID: v.endpoint.PodUID, Samples: len(samples),
-		}
-		for _, one := range samples {
+		h := plan.DiskHistory{Pod: v.endpoint.Pod, PodUID: v.endpoint.PodUID, Samples: len(d.samples)}
+		for _, one := range d.samples {
 			if one.slow {
 				h.Slow++
 			}

@@ -30,12 +30,16 @@ func TestHistories(t *testing.T) {
 	}
 	last := func(n int) time.Time { return start.Add(time.Duration(n) * every) }
 	slow := func(h *histories, uid string) (n, slow int) {
-		for _, s := range h.of[uid] {
+		d := h.disks[uid]
+		if d == nil {
+			return 0, 0
+		}
+		for _, s := range d.samples {
 			if s.slow && s.alone {
 				slow++
 			}
 		}
-		return len(h.of[uid]), slow
+		return len(d.samples), slow
 	}
 	for title, c := range map[string]struct {
 		h       *histories
@@ -51,11 +55,25 @@ func TestHistories(t *testing.T) {
 		"three that are":            {noted(slowFor(6), said(700), last(10)), "c", 0, 0},
 		"a server that starts anew": {noted(slowFor(6), said(10), last(7)), "c", 0, 0},
 		"nobody writes":             {noted(slowFor(6), said(602), last(7)), "c", 7, 6},
+		"it does not answer twice":  {noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(800)), last(8)), said(900), last(9)), "c", 7, 7},
+		"it does not for long": {
+			noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(900)), last(9)), said(1000), last(10)), "c", 0, 0,
+		},
+		"nobody else answers": {noted(slowFor(6), but("b", but("a", said(700))), last(7)), "c", 7, 6},
+		"another one does not": {
+			noted(noted(slowFor(6), but("a", said(700)), last(7)), said(800), last(8)), "a", 7, 0,
+		},
 	} {
 		if n, slow := slow(c.h, c.of); n != c.n || slow != c.slow {
 			t.Errorf("%s: slow in %d of %d samples, want %d of %d", title, slow, n, c.slow, c.n)
 		}
 	}
+}
+
+// but are the figures of all but one.
+func but(uid string, all map[string]figures) map[string]figures {
+	delete(all, uid)
+	return all
 }
 
 func noted(h *histories, now map[string]figures, at time.Time) *histories {

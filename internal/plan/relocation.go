@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -117,14 +118,20 @@ func (v *view) relocation() Action {
 	return v.tune(act, FeatureRelocation, due, false)
 }
 
-// slowMember is the voter to move, followers before the leader; the zero Member if there is none.
+// slowMember is the voter to move, followers before the leader, and one that was moved before last; the zero Member if there is none.
 func (v *view) slowMember() Member {
+	var slow Member
 	for _, m := range v.followersFirst(v.voters) {
-		if h := v.history(m); h.persists(h.Alone) {
+		h := v.history(m)
+		switch {
+		case !h.persists(h.Alone):
+		case v.pods[m.Name].Avoids == "":
 			return m
+		case slow.ID == 0:
+			slow = m
 		}
 	}
-	return Member{}
+	return slow
 }
 
 // allSlow reports whether the disks of all voters have been slow.
@@ -150,30 +157,36 @@ func (v *view) againstRelocating(m Member) string {
 	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery && last.GivenUp != "":
 		return fmt.Sprintf("to move %s was given up, because %s; that is tried again after 24 hours", last.Name, last.GivenUp)
 	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery:
-		return fmt.Sprintf("%s was moved, and no more than one member is within 24 hours", last.Name)
+		return fmt.Sprintf("that of %s off node %s began less than 24 hours ago, and no more than one member is moved within that time", last.Name, last.Node)
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
 	case v.Cluster.BackingUp != "":
 		return v.Cluster.BackingUp + " is taking a snapshot"
+	case v.pods[m.Name].Avoids != "":
+		return fmt.Sprintf("it was made there to be away from node %s, so another move is unlikely to help; see to the storage of both nodes",
+			v.pods[m.Name].Avoids)
 	case v.pods[m.Name].Node == "":
 		return "it is not known which node that is"
 	}
 	return ""
 }
 
-// relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is not.
+// relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is only if nobody wants it any
+// more.
 func (v *view) relocationFails() string {
 	r := v.Cluster.Relocation
 	took := v.Now.Sub(r.Since)
 	switch {
-	case v.Relocated.ID == 0 || v.Cluster.Paused || len(v.voters) > v.TargetSize:
+	case v.Relocated.ID == 0 || v.Cluster.Paused:
 		return ""
 	case v.Cluster.Autopilot.Relocation != ModeOn:
 		return "the mode is not On any more"
+	case len(v.voters) > v.TargetSize:
+		return ""
 	case took >= relocationLimit:
 		return "the new member has not become a voter within an hour"
 	case took >= successorLimit && !v.successorStarts():
-		return "the pod of a new member has not started on another node within five minutes" + v.successorProblem()
+		return v.successorProblem()
 	}
 	return ""
 }
@@ -187,24 +200,53 @@ func (v *view) successorStarts() bool {
 		})
 }
 
-// successorProblem is what is known of why it does not, in brackets.
+// successorProblem is what is known of why it does not.
 func (v *view) successorProblem() string {
+	made, problem := false, ""
 	for _, p := range v.Pods {
-		if m, listed := v.members[p.Name]; (!listed || m.Learner) && p.StartProblem != "" {
-			return " (" + p.StartProblem + ")"
+		if m, listed := v.members[p.Name]; !listed || m.Learner {
+			made, problem = true, cmp.Or(problem, p.StartProblem)
 		}
 	}
-	return ""
+	what := "the pod of a new member has not started on another node within five minutes"
+	if !made {
+		what = "no pod of a new member could be made within five minutes"
+		for _, r := range v.Refused {
+			if r.Verb == createVerb(NewPod{}) {
+				problem = r.String()
+			}
+		}
+	}
+	if problem != "" {
+		what += " (" + problem + ")"
+	}
+	return what
 }
 
-// avoids is what a pod made now stays away from. One that is to take the place of the member rather waits than runs where that is to get away
-// from. Any other one only prefers another node: where it is the only one left, a member on a slow disk is better than none.
-func (v *view) avoids() Avoidance {
+// avoids is what the pod of the last of so many members stays away from, if it is made now. One that is to take the place of the member, and so is one
+// too many, rather waits than runs where that is to get away from. Any other one only prefers another node: where it is the only one left, a
+// member on a slow disk is better than none.
+func (v *view) avoids(members int) Avoidance {
 	r := v.Cluster.Relocation
 	if r.Node == "" || r.GivenUp != "" || v.Now.Sub(r.Since) >= relocateEvery {
 		return Avoidance{}
 	}
-	return Avoidance{Node: r.Node}
+	return Avoidance{Node: r.Node, Strictly: v.Relocated.ID != 0 && members > v.TargetSize}
+}
+
+// avoidsOn is that of a pod that is made anew on a member's volume: a voter has its place already.
+func (v *view) avoidsOn(c Volume) Avoidance {
+	if m := v.members[c.Name]; m.Learner {
+		return v.avoids(len(v.Etcd.Members))
+	}
+	return v.avoids(0)
+}
+
+// staysForNow reports whether a member that is moved is not removed yet, although another one votes in its place: as long as any other voter is
+// down or behind, it is needed more than the move is.
+func (v *view) staysForNow(m Member) bool {
+	return m.ID != 0 && m.ID == v.Relocated.ID && v.healthy(m) &&
+		slices.ContainsFunc(v.voters, func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || !v.inSync(o)) })
 }
 
 // staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.

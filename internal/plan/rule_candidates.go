@@ -30,8 +30,7 @@ func (v *view) newMembers(n int, version string) Action {
 	if !v.Cluster.Persistent {
 		names = v.freeNames(n)
 	}
-	avoid := v.avoids()
-	avoid.Strictly = v.Relocated.ID != 0
+	avoid := v.avoids(len(v.Etcd.Members) + len(v.Candidates) + n)
 	var pods []NewPod
 	for _, name := range names[:n] {
 		pods = append(pods, NewPod{
@@ -91,9 +90,21 @@ func deleteUnusedVolume(v *view) Action {
 }
 
 // pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew. The time without a
-// quorum does not count: where all members start at once, nodes may have to be made for them.
+// quorum does not count, if that was long: where all members start at once, nodes may have to be made for them.
 func (v *view) pendingFor(p Pod) time.Duration {
-	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.Cluster.QuorumSince))
+	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.quorumRegained()))
+}
+
+// QuorumBlip is how long a quorum may be away without that being a loss after which members get time anew: or members that cannot start would
+// never be replaced where one comes and goes.
+const QuorumBlip = time.Minute
+
+// quorumRegained is when a quorum was last regained after a loss: that may be in this very pass, which is not recorded yet.
+func (v *view) quorumRegained() time.Time {
+	if lost := v.Cluster.QuorumLostSince; !lost.IsZero() && v.Now.Sub(lost) >= QuorumBlip {
+		return v.Now
+	}
+	return v.Cluster.QuorumRegained
 }
 
 // pendingTooLong reports whether the pod's node has had enough time to prepare it, or no node can: its volume is bound to one that is

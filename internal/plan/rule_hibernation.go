@@ -16,12 +16,11 @@ func hibernate(v *view) Action {
 	return CommitHibernation{Hibernation: Hibernated, Members: votersOf(v.Etcd.Members)}
 }
 
-// hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all: before a quorum answers nothing is begun that
-// stopping them could interrupt.
+// hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all. Before a quorum answers the membership does not
+// change; only a snapshot may be under way, of the one member that is left, and that is waited for.
 func hibernateAgain(v *view) Action {
-	gone := func(name string) bool { return !v.usable(v.volumes[name]) }
 	if !v.Cluster.Hibernate || v.Cluster.Hibernation != Waking || v.Etcd.Contact == ContactQuorum ||
-		v.wakesFor() || slices.ContainsFunc(v.Cluster.Voters, gone) {
+		v.Cluster.BackingUp != "" || v.wakesFor() || len(v.withoutVolume()) > 0 {
 		return nil
 	}
 	return CommitHibernation{Hibernation: Hibernated, Members: v.Cluster.Voters}
@@ -51,6 +50,11 @@ func (v *view) wakesFor() bool {
 	return slices.ContainsFunc(v.Pods, func(p Pod) bool { return !p.Deleting && (!p.Persistent || !v.usable(v.volumes[p.Name])) })
 }
 
+// withoutVolume are the voters whose claims are gone, or about to go.
+func (v *view) withoutVolume() []string {
+	return slices.DeleteFunc(slices.Clone(v.Cluster.Voters), func(name string) bool { return v.usable(v.volumes[name]) })
+}
+
 // stopMembers deletes the members' pods, one after the other: that goes fast enough, and whoever leads can hand over.
 func stopMembers(v *view) Action {
 	var all []Action
@@ -71,10 +75,7 @@ func stayHibernated(v *view) Action {
 		}
 	}
 	if len(stopping) == 0 {
-		return Idle{
-			Reason:  v1beta2.ReasonHibernated,
-			Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(v.Cluster.Voters)),
-		}
+		return v.asleep()
 	}
 	message := "waiting until the pods are gone: " + list(stopping)
 	if len(unheard) > 0 {
@@ -83,4 +84,28 @@ func stayHibernated(v *view) Action {
 			"or give it the taint node.kubernetes.io/out-of-service", list(slices.Compact(unheard)))
 	}
 	return Wait{Reason: v1beta2.ReasonHibernating, After: pollSlow, Message: message}
+}
+
+// asleep reports that the members are stopped, and where their data is: somebody may have deleted claims since.
+func (v *view) asleep() Action {
+	voters, gone := v.Cluster.Voters, v.withoutVolume()
+	kept := slices.DeleteFunc(slices.Clone(voters), func(name string) bool { return slices.Contains(gone, name) })
+	switch {
+	case len(kept) < Quorum(len(voters)):
+		return Blocked{
+			Reason: v1beta2.ReasonDataLost,
+			Message: fmt.Sprintf("all members are stopped, and the volumes of %s are gone since: %d of %d voters cannot form a quorum. "+
+				"Create an EtcdRestore, which first saves what is left", list(gone), len(kept), len(voters)),
+		}
+	case len(gone) > 0:
+		return Idle{
+			Reason: v1beta2.ReasonHibernated,
+			Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s; those of %s are gone since, and these members are made anew "+
+				"once the others run: set spec.hibernate to false to start them", list(kept), list(gone)),
+		}
+	}
+	return Idle{
+		Reason:  v1beta2.ReasonHibernated,
+		Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(voters)),
+	}
 }

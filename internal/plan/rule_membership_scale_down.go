@@ -101,7 +101,7 @@ func (v *view) nextToRemove() Member {
 		return Member{}
 	}
 	victim := v.leastNeeded()
-	if !victim.Learner && v.budgetRefused() {
+	if !victim.Learner && v.budgetRefused() || v.staysForNow(victim) {
 		return Member{}
 	}
 	return victim
