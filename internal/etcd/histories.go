@@ -9,6 +9,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
+// silence is how many times the usual time a server may go without telling its figures: two samples in a row that it misses come late, and are
+// forgiven.
+const silence = 4
+
 // histories are how the voters' disks did in the last samples of their metrics. They are evidence, not state: an operator that starts anew collects
 // them anew.
 type histories struct {
@@ -31,8 +35,8 @@ type disk struct {
 type diskSample struct{ slow, alone bool }
 
 // note adds a sample of each pod whose server has answered, unless it follows the last one too soon to count as one. A server with a slow disk
-// often does not answer: it is judged by the samples in which it does. One that has not for more than two samples begins anew, for what was not
-// looked at is not known; so does a server that has started anew.
+// often does not answer: it is judged by the samples in which it does. One that has not for long begins anew, for what was not looked at is not
+// known; so does a server that has started anew.
 func (h *histories) note(now map[string]figures, at time.Time, every time.Duration) {
 	if at.Sub(h.sampled) < every-every/4 {
 		return
@@ -63,7 +67,7 @@ func (h *histories) forget(at time.Time, every time.Duration) {
 	if h.disks == nil {
 		h.disks = map[string]*disk{}
 	}
-	maps.DeleteFunc(h.disks, func(_ string, d *disk) bool { return at.Sub(d.at) > missed*every })
+	maps.DeleteFunc(h.disks, func(_ string, d *disk) bool { return at.Sub(d.at) > silence*every })
 }
 
 // meanOf is the mean time of a flush between two samples, 0 if hardly any has ended: then nobody waits for that disk.

@@ -52,12 +52,13 @@ func TestHistories(t *testing.T) {
 		"a quick disk":              {slowFor(20), "a", plan.HistorySamples, 0},
 		"a look after two seconds":  {noted(slowFor(6), said(700), last(6).Add(2*time.Second)), "c", 6, 6},
 		"a look that is missed":     {noted(slowFor(6), said(700), last(8)), "c", 7, 7},
-		"three that are":            {noted(slowFor(6), said(700), last(10)), "c", 0, 0},
+		"three that are":            {noted(slowFor(6), said(700), last(10)), "c", 7, 7},
+		"four that are":             {noted(slowFor(6), said(700), last(11)), "c", 0, 0},
 		"a server that starts anew": {noted(slowFor(6), said(10), last(7)), "c", 0, 0},
 		"nobody writes":             {noted(slowFor(6), said(602), last(7)), "c", 7, 6},
 		"it does not answer twice":  {noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(800)), last(8)), said(900), last(9)), "c", 7, 7},
 		"it does not for long": {
-			noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(900)), last(9)), said(1000), last(10)), "c", 0, 0,
+			noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(900)), last(9)), said(1100), last(11)), "c", 0, 0,
 		},
 		"nobody else answers": {noted(slowFor(6), but("b", but("a", said(700))), last(7)), "c", 7, 6},
 		"another one does not": {
