@@ -112,7 +112,7 @@ func (v *view) assess() {
 	}
 	v.Defragmented = v.defragmented()
 	v.NextToRemove = v.nextToRemove()
-	v.InProgress = v.inProgress()
+	v.InProgress = v.inProgress(0)
 	v.Update.Blocker = v.updateBlocker()
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()

@@ -92,7 +92,8 @@ func (v *view) relocated() Member {
 	return m
 }
 
-// relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm.
+// relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm. That member need not be
+// healthy just now: one with such a disk often is not.
 func (v *view) relocation() Action {
 	if v.Cluster.Relocation.Member != 0 || !RelocationDue(v.Observed) {
 		return nil
@@ -111,11 +112,20 @@ func (v *view) relocation() Action {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
 		return nil
 	}
-	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
+	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calmBut(m.ID) {
 		return nil
 	}
 	act := CommitRelocation{Relocation{Member: m.ID, Name: m.Name, Node: v.pods[m.Name].Node, Since: v.Now}}
 	return v.tune(act, FeatureRelocation, due, false)
+}
+
+// lacksSuccessor is the ID of the member that is being moved, 0 if none is, as long as there is no other in its place: until then nobody waits
+// for it to be healthy.
+func (v *view) lacksSuccessor() uint64 {
+	if len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
+		return 0
+	}
+	return v.Relocated.ID
 }
 
 // slowMember is the voter to move, followers before the leader, and one that was moved before last; the zero Member if there is none.

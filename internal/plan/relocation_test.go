@@ -103,6 +103,9 @@ func TestRelocate(t *testing.T) {
 		},
 		"the mode is Off":     {edit(slowed(3, 1), func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeOff }), Relocation{}, "", ""},
 		"a voter is down":     {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), Relocation{}, "", ""},
+		"it is down itself":   {edit(slowed(3, 2), func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), Relocation{Member: id(2), Name: "c-2", Node: "n2", Since: now}, "", ""},
+		"it is not Ready":     {edit(slowed(3, 1), func(o *Observed) { o.Pods[1].Ready = false }), begun, "", ""},
+		"another one is not":  {edit(slowed(3, 1), func(o *Observed) { o.Pods[2].Ready = false }), Relocation{}, "", ""},
 		"a roll is under way": {edit(slowed(3, 1), func(o *Observed) { o.Pods[2].Drift.Template = true }), Relocation{}, "", ""},
 		"a member is quarantined": {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Quarantined = Quarantined{Member: id(2), Name: "c-2"} }), Relocation{}, "", "",
@@ -131,6 +134,10 @@ func TestRelocation(t *testing.T) {
 		}
 	}
 	wants("a volume first", o, CreateVolumes{Names: []string{"c-3"}})
+	wants("also while it is down", edit(o, func(o *Observed) { o.Etcd.Answers = slices.Delete(slices.Clone(o.Etcd.Answers), 1, 2) }), CreateVolumes{Names: []string{"c-3"}})
+	if a, waits := Next(edit(o, func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] })).(Wait); !waits {
+		t.Errorf("not while another one is: %#v", a)
+	}
 	o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
 	if a, ok := Next(o).(CreatePods); !ok || a.Pods[0].Avoid != (Avoidance{Node: "n1", Strictly: true}) {
 		t.Errorf("the new member's pod: %#v", Next(o))

@@ -170,19 +170,23 @@ func (v *view) updateBlocker() Action {
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
-	if waiting := v.waitForVoters(); waiting != nil || !v.updating() {
+	but := v.lacksSuccessor()
+	if waiting := v.waitForVoters(but); waiting != nil || !v.updating() {
 		return waiting
 	}
-	if v.InProgress != nil {
-		return v.InProgress
+	if waiting := v.inProgress(but); waiting != nil {
+		return waiting
 	}
 	return v.waitForStorageVersion()
 }
 
-// waitForVoters waits until all voters are healthy, Ready, and in sync; nil if they are.
-func (v *view) waitForVoters() Action {
+// waitForVoters waits until all voters but the one with that ID, 0 if all count, are healthy, Ready, and in sync; nil if they are.
+func (v *view) waitForVoters(but uint64) Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
+		if m.ID == but {
+			continue
+		}
 		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
 			return v.waitForMember(m, p)
 		}
