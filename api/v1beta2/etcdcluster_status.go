@@ -120,10 +120,6 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
-	// quorumRegained is when the cluster last had quorum again after it had none for a minute or longer. A pod that is Pending gets its time
-	// anew from then on.
-	// +optional
-	QuorumRegained *metav1.Time `json:"quorumRegained,omitempty"`
 	// hibernation is Hibernated once all members are stopped, or are being stopped, as spec.hibernate asks for, and Waking from when they
 	// are to start again until a quorum of them answers.
 	// +optional

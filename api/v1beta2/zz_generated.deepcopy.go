@@ -855,10 +855,6 @@ func (in *EtcdClusterStatus) DeepCopyInto(out *EtcdClusterStatus) {
 		in, out := &in.QuorumLostSince, &out.QuorumLostSince
 		*out = (*in).DeepCopy()
 	}
-	if in.QuorumRegained != nil {
-		in, out := &in.QuorumRegained, &out.QuorumRegained
-		*out = (*in).DeepCopy()
-	}
 	if in.Restores != nil {
 		in, out := &in.Restores, &out.Restores
 		*out = make([]RestoreRecord, len(*in))

@@ -41,7 +41,7 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 		c.heard, c.read = figuresOf(ctx, s.voters), now
 		c.histories.note(c.heard, now, every)
 		c.compare(ctx, s, corrupt)
-		c.next(now, every, corrupt || c.unconfirmed())
+		c.next(now, every, corrupt && s.compares() || c.unconfirmed())
 	}
 	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon

@@ -81,3 +81,37 @@ func noted(h *histories, now map[string]figures, at time.Time) *histories {
 	h.note(now, at, every)
 	return h
 }
+
+// TestSharedSlowness takes no disk for slow alone whose server answers only now and then, while all do the same.
+func TestSharedSlowness(t *testing.T) {
+	h, start, n, sum := &histories{}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0.0, 0.0
+	for i := range 4*12 + 1 { // all disks are slow for 15 of 20 minutes; c answers only while they are not
+		mean := 1.0
+		if i%4 == 0 {
+			mean = 0.001
+		}
+		n, sum = n+100, sum+100*mean
+		f := figures{flushes: took{sum, n}}
+		now := map[string]figures{"a": f, "b": f}
+		if i%4 == 0 {
+			now["c"] = f
+		}
+		h.note(now, start.Add(time.Duration(i)*every), every)
+	}
+	for _, s := range h.disks["c"].samples {
+		if s.alone {
+			t.Fatalf("all disks did the same, and c's is slow alone: %d samples in four hours", len(h.disks["c"].samples))
+		}
+	}
+}
+
+// TestOldSamples drops what was seen of a disk long ago.
+func TestOldSamples(t *testing.T) {
+	h, start := &histories{}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 10 { // every third look
+		h.note(said(float64(300*i)), start.Add(time.Duration(3*i)*every), every)
+	}
+	if n := len(h.disks["c"].samples); n != 7 {
+		t.Errorf("%d samples within an hour and a half", n)
+	}
+}

@@ -134,20 +134,22 @@ func TestPendingAsItWakes(t *testing.T) {
 	})
 	ago := func(d time.Duration) time.Time { return waits.Now.Add(-d) }
 	for title, c := range map[string]struct {
-		lost, regained time.Time
-		given          bool
+		first, second time.Time
+		given         bool
 	}{
-		"it never was away":                {time.Time{}, time.Time{}, true},
-		"it has been back for a minute":    {time.Time{}, ago(time.Minute), false},
-		"it has been back for long":        {time.Time{}, ago(pendingLimit + time.Minute), true},
-		"it is back in this pass":          {ago(QuorumBlip), ago(time.Hour), false},
-		"it was away for a moment only":    {ago(QuorumBlip - time.Second), ago(time.Hour), true},
-		"it was, and for long before that": {ago(time.Second), ago(time.Minute), false},
+		"nothing is known":                 {time.Time{}, time.Time{}, true},
+		"a quorum for a minute":            {ago(time.Hour), ago(time.Minute), false},
+		"a quorum for long":                {ago(time.Hour), ago(pendingLimit + time.Minute), true},
+		"by a clock that is ahead of ours": {ago(time.Hour), ago(-time.Minute), false},
 	} {
-		o := edit(waits, func(o *Observed) { o.Cluster.QuorumLostSince, o.Cluster.QuorumRegained = c.lost, c.regained })
+		o := edit(waits, func(o *Observed) { o.Pods[0].ReadyChanged, o.Pods[1].ReadyChanged = c.first, c.second })
 		if why := newView(o).lostReason(o.Etcd.Members[2]); (why != "") != c.given {
 			t.Errorf("%s: %q", title, why)
 		}
+	}
+	unready := edit(waits, func(o *Observed) { o.Pods[1].Ready = false })
+	if why := newView(unready).lostReason(unready.Etcd.Members[2]); why != "" {
+		t.Errorf("as a quorum begins to answer: %q", why)
 	}
 }
 
@@ -163,12 +165,12 @@ func TestAsleepWithoutVolumes(t *testing.T) {
 	}{
 		"all are there": {asleep, v1beta2.ReasonHibernated, "on volumes c-0, c-1, c-2: set", false},
 		"one is gone": {
-			edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[1:] }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are gone", false,
+			edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[1:] }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are deleted, about to be, or not provably the cluster's", false,
 		},
 		"one is about to go": {
-			edit(asleep, func(o *Observed) { o.Volumes[0].Deleting = true }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are gone", false,
+			edit(asleep, func(o *Observed) { o.Volumes[0].Deleting = true }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are deleted, about to be, or not provably the cluster's", false,
 		},
-		"two are gone": {edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[2:] }), v1beta2.ReasonDataLost, "1 of 3 voters cannot form a quorum", true},
+		"two are gone": {edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[2:] }), v1beta2.ReasonDataLost, "that is no quorum", true},
 	} {
 		got := Next(c.o)
 		_, blocked := got.(Blocked)

@@ -62,9 +62,7 @@ type Cluster struct {
 	// Hibernate is true if all members are to be stopped.
 	Hibernate bool `json:",omitempty"`
 	// QuorumLostSince is since when no quorum answered, as of the last pass; zero if one did, or the members were stopped on purpose.
-	// QuorumRegained is when one answered again after it had not for longer than QuorumBlip, zero if that never was.
 	QuorumLostSince time.Time `json:",omitzero"`
-	QuorumRegained  time.Time `json:",omitzero"`
 	// Persistent is true if members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
 	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified. SpecVolumeSize is that by the spec, whatever Auto Pilot

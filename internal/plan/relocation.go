@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +16,8 @@ type Relocation struct {
 	Name, Node string
 	// Since is when that was decided.
 	Since time.Time `json:",omitzero"`
+	// Successor is the ID of the member that is to take its place, 0 as long as there is none, and once that is over, unless it was given up.
+	Successor uint64 `json:",string"`
 	// GivenUp says why the member stayed where it is; empty if it did not.
 	GivenUp string `json:",omitempty"`
 }
@@ -24,7 +25,7 @@ type Relocation struct {
 // DiskHistory is how the disk of a voter did in the last samples of its metrics: see Slow.
 type DiskHistory struct {
 	Pod, PodUID string
-	// Samples is how many there are, HistorySamples at most, which cover an hour; Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
+	// Samples is how many there are of the last hour and a half, HistorySamples at most; Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
 	Samples, Slow, Alone int
 }
 
@@ -119,15 +120,6 @@ func (v *view) relocation() Action {
 	return v.tune(act, FeatureRelocation, due, false)
 }
 
-// lacksSuccessor is the ID of the member that is being moved, 0 if none is, as long as there is no other in its place: until then nobody waits
-// for it to be healthy.
-func (v *view) lacksSuccessor() uint64 {
-	if len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
-		return 0
-	}
-	return v.Relocated.ID
-}
-
 // slowMember is the voter to move, followers before the leader, and one that was moved before last; the zero Member if there is none.
 func (v *view) slowMember() Member {
 	var slow Member
@@ -191,7 +183,7 @@ func (v *view) relocationFails() string {
 		return ""
 	case v.Cluster.Autopilot.Relocation != ModeOn:
 		return "the mode is not On any more"
-	case len(v.voters) > v.TargetSize:
+	case v.successorVotes():
 		return ""
 	case took >= relocationLimit:
 		return "the new member has not become a voter within an hour"
@@ -199,77 +191,6 @@ func (v *view) relocationFails() string {
 		return v.successorProblem()
 	}
 	return ""
-}
-
-// successorStarts reports whether the pod of a new member runs, or may be about to: one of a learner has run before.
-func (v *view) successorStarts() bool {
-	return slices.ContainsFunc(v.Candidates, func(p Pod) bool { return p.Phase == Running }) ||
-		slices.ContainsFunc(v.learners, func(m Member) bool {
-			p, ok := v.pods[m.Name]
-			return ok && (p.Phase == Running || v.pendingFor(p) < successorLimit)
-		})
-}
-
-// successorProblem is what is known of why it does not.
-func (v *view) successorProblem() string {
-	made, problem := false, ""
-	for _, p := range v.Pods {
-		if m, listed := v.members[p.Name]; !listed || m.Learner {
-			made, problem = true, cmp.Or(problem, p.StartProblem)
-		}
-	}
-	what := "the pod of a new member has not started on another node within five minutes"
-	if !made {
-		what = "no pod of a new member could be made within five minutes"
-		for _, r := range v.Refused {
-			if r.Verb == createVerb(NewPod{}) {
-				problem = r.String()
-			}
-		}
-	}
-	if problem != "" {
-		what += " (" + problem + ")"
-	}
-	return what
-}
-
-// avoids is what the pod of the last of so many members stays away from, if it is made now. One that is to take the place of the member, and so is one
-// too many, rather waits than runs where that is to get away from. Any other one only prefers another node: where it is the only one left, a
-// member on a slow disk is better than none.
-func (v *view) avoids(members int) Avoidance {
-	r := v.Cluster.Relocation
-	if r.Node == "" || r.GivenUp != "" || v.Now.Sub(r.Since) >= relocateEvery {
-		return Avoidance{}
-	}
-	return Avoidance{Node: r.Node, Strictly: v.Relocated.ID != 0 && members > v.TargetSize}
-}
-
-// avoidsOn is that of a pod that is made anew on a member's volume: a voter has its place already.
-func (v *view) avoidsOn(c Volume) Avoidance {
-	if m := v.members[c.Name]; m.Learner {
-		return v.avoids(len(v.Etcd.Members))
-	}
-	return v.avoids(0)
-}
-
-// staysForNow reports whether a member that is moved is not removed yet, although another one votes in its place: as long as any other voter is
-// down or behind, it is needed more than the move is.
-func (v *view) staysForNow(m Member) bool {
-	return m.ID != 0 && m.ID == v.Relocated.ID && v.healthy(m) &&
-		slices.ContainsFunc(v.voters, func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || !v.inSync(o)) })
-}
-
-// staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.
-func (v *view) staysAway(p Pod) bool {
-	return p.Avoids != "" && p.Phase == Pending && v.Relocated.ID == 0
-}
-
-// next is what is left of it after a pass with that observation: it is over once a quorum does not list the member any more.
-func (r Relocation) next(o Observed) Relocation {
-	if r.Member != 0 && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(r.Member) {
-		r.Member = 0
-	}
-	return r
 }
 
 func (a CommitRelocation) describe() Description {

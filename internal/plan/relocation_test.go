@@ -147,6 +147,7 @@ func TestRelocation(t *testing.T) {
 	wants("it joins", o, AddLearner{Name: "c-3", PeerURL: o.Cluster.PeerURL("c-3")})
 	voting := started(withLearner(slowed(3, 1), 3))
 	voting.Cluster.Record = o.Cluster.Record
+	voting.Cluster.Relocation.Successor = id(3)
 	if a, ok := Next(edit(voting, func(o *Observed) { o.Budget.MinAvailable = 3 })).(Promote); !ok || a.Name != "c-3" {
 		t.Errorf("it is promoted: %#v", a)
 	}
@@ -163,6 +164,11 @@ func TestRelocation(t *testing.T) {
 	if a, ok := Next(out).(RemoveMember); !ok || a.Name != "c-1" || a.Why != v1beta2.ReasonRelocating {
 		t.Errorf("then it goes: %#v", Next(out))
 	}
+	justNow := func(o *Observed) {
+		for i := range o.Pods {
+			o.Pods[i].ReadyChanged = now
+		}
+	}
 	for title, change := range map[string]func(*Observed){
 		"the new one is down": func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:3] },
 		"another one is down": func(o *Observed) { o.Etcd.Answers = slices.Delete(slices.Clone(o.Etcd.Answers), 0, 1) },
@@ -171,7 +177,7 @@ func TestRelocation(t *testing.T) {
 			o.Etcd.Answers[0].Committed, o.Etcd.Answers[1].Committed, o.Etcd.Answers[2].Committed = 9999, 9999, 9999
 		},
 	} {
-		if o := edit(out, change); newView(o).NextToRemove.ID != 0 {
+		if o := edit(out, change, justNow); newView(o).NextToRemove.ID != 0 {
 			t.Errorf("%s: %#v", title, Next(o))
 		}
 	}
@@ -271,7 +277,7 @@ func TestSlow(t *testing.T) {
 // TestAvoidsStrictly has only the one that takes the member's place rather wait than be on that node.
 func TestAvoidsStrictly(t *testing.T) {
 	moving := func(o *Observed) {
-		o.Cluster.Relocation = Relocation{Member: id(1), Name: "c-1", Node: "n1", Since: now}
+		o.Cluster.Relocation = Relocation{Member: id(1), Name: "c-1", Node: "n1", Since: now, Successor: id(3)}
 	}
 	learner := edit(withLearner(slowed(3, 1), 3), moving)
 	if got := newView(learner).podFor(learner.Volumes[3]).Avoid; got != (Avoidance{Node: "n1", Strictly: true}) {

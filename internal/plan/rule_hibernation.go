@@ -86,26 +86,18 @@ func stayHibernated(v *view) Action {
 	return Wait{Reason: v1beta2.ReasonHibernating, After: pollSlow, Message: message}
 }
 
-// asleep reports that the members are stopped, and where their data is: somebody may have deleted claims since.
+// asleep reports that the members are stopped, and where their data is: somebody may have deleted claims since, or made others of them. What can be
+// done then depends on what is found once the cluster wakes up.
 func (v *view) asleep() Action {
-	voters, gone := v.Cluster.Voters, v.withoutVolume()
-	kept := slices.DeleteFunc(slices.Clone(voters), func(name string) bool { return slices.Contains(gone, name) })
-	switch {
-	case len(kept) < Quorum(len(voters)):
-		return Blocked{
-			Reason: v1beta2.ReasonDataLost,
-			Message: fmt.Sprintf("all members are stopped, and the volumes of %s are gone since: %d of %d voters cannot form a quorum. "+
-				"Create an EtcdRestore, which first saves what is left", list(gone), len(kept), len(voters)),
-		}
-	case len(gone) > 0:
-		return Idle{
-			Reason: v1beta2.ReasonHibernated,
-			Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s; those of %s are gone since, and these members are made anew "+
-				"once the others run: set spec.hibernate to false to start them", list(kept), list(gone)),
-		}
+	gone := v.withoutVolume()
+	kept := slices.DeleteFunc(slices.Clone(v.Cluster.Voters), func(name string) bool { return slices.Contains(gone, name) })
+	message := "all members are stopped, and their data is on volumes " + list(kept)
+	if len(gone) > 0 {
+		message += fmt.Sprintf("; those of %s are deleted, about to be, or not provably the cluster's", list(gone))
 	}
-	return Idle{
-		Reason:  v1beta2.ReasonHibernated,
-		Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(voters)),
+	if len(kept) < Quorum(len(v.Cluster.Voters)) {
+		return Blocked{Reason: v1beta2.ReasonDataLost, Message: message + ": that is no quorum. Keep whatever is there; once spec.hibernate is false, it is said " +
+			"what can be recovered"}
 	}
+	return Idle{Reason: v1beta2.ReasonHibernated, Message: message + ": set spec.hibernate to false to start them"}
 }

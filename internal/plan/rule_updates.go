@@ -163,14 +163,14 @@ func updateUnavailableMember(v *view) Action {
 // Evictions stay blocked until then.
 func waitBeforeNextUpdate(v *view) Action { return v.Update.Blocker }
 
-func (v *view) updateBlocker() Action {
+// updateBlocker is why, nil if nothing is. The voter with the ID but need not be healthy; 0 if all have to be.
+func (v *view) updateBlocker(but uint64) Action {
 	if !v.updating() && !v.evictionsBlocked() {
 		return nil
 	}
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
-	but := v.lacksSuccessor()
 	if waiting := v.waitForVoters(but); waiting != nil || !v.updating() {
 		return waiting
 	}

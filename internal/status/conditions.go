@@ -239,13 +239,7 @@ func words(in Input) (reason, message string) {
 
 func setQuorumLost(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	switch {
-	case !hasClusterID(s) || hibernates(s):
-		s.QuorumLostSince = nil
-	case o.Etcd.Contact == plan.ContactQuorum:
-		if lost := s.QuorumLostSince; lost != nil && o.Now.Sub(lost.Time) >= plan.QuorumBlip {
-			regained := now(o)
-			s.QuorumRegained = &regained
-		}
+	case !hasClusterID(s) || hibernates(s) || o.Etcd.Contact == plan.ContactQuorum:
 		s.QuorumLostSince = nil
 	case s.QuorumLostSince == nil:
 		since := now(o)

@@ -40,33 +40,3 @@ func TestHibernatedByContact(t *testing.T) {
 		}
 	}
 }
-
-// TestQuorumRegained records when a quorum is back after it was away for a while, and not after each moment in which none answered.
-func TestQuorumRegained(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	cluster := &v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{Size: 1}, Status: v1beta2.EtcdClusterStatus{ClusterID: "00000000000000c1"}}
-	look := func(after time.Duration, contact plan.Contact) {
-		o := plan.Observed{Now: start.Add(after), Cluster: plan.Cluster{Record: status.RecordOf(&cluster.Status)}}
-		o.Etcd.Contact = contact
-		cluster.Status = status.Compute(status.Input{Cluster: cluster, Observed: o, Action: plan.Idle{Reason: v1beta2.ReasonSpecReached}})
-	}
-	wants := func(title string, lost, regained bool) {
-		t.Helper()
-		if s := cluster.Status; (s.QuorumLostSince != nil) != lost || (s.QuorumRegained != nil) != regained {
-			t.Errorf("%s: lost since %v, regained %v", title, s.QuorumLostSince, s.QuorumRegained)
-		}
-	}
-	look(0, plan.ContactNone)
-	wants("it is away", true, false)
-	look(plan.QuorumBlip-time.Second, plan.ContactQuorum)
-	wants("it was for a moment", false, false)
-	look(time.Hour, plan.ContactMinority)
-	look(time.Hour+plan.QuorumBlip, plan.ContactQuorum)
-	wants("it was for long", false, true)
-	first := cluster.Status.QuorumRegained.Time
-	look(2*time.Hour, plan.ContactNone)
-	look(2*time.Hour+time.Second, plan.ContactQuorum)
-	if again := cluster.Status.QuorumRegained.Time; !again.Equal(first) {
-		t.Errorf("after another moment it was regained at %s, not %s", again, first)
-	}
-}

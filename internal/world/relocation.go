@@ -134,6 +134,7 @@ func (e *encoder) relocation(r plan.Relocation) {
 	}
 	e.named(markRelocation, r.Name)
 	e.id(r.Member)
+	e.id(r.Successor)
 	e.number(int(base.Sub(r.Since) / time.Minute))
 	e.named(markGivenUp, r.GivenUp)
 }
