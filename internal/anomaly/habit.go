@@ -36,10 +36,10 @@ func Nothing() (v Values) {
 }
 
 const (
-	// Every is how far apart samples are, and Day for how long a habit is made of them. Where samples are closer to each other, for tests, the
-	// day is shorter by as much.
+	// Every is how far apart samples are. Where they are closer to each other, for tests, all times here are shorter by as much.
 	Every = 5 * time.Minute
-	Day   = 24 * time.Hour
+	// Day is for how long a habit is made of them.
+	Day = 24 * time.Hour
 	// Missed is how many times as far apart as usual two samples in a row may be. If it is longer, nobody has looked at what is in between.
 	Missed = 3
 	// samples are those of a day.
@@ -59,7 +59,7 @@ const (
 )
 
 // Unseen reports whether nothing is known of now, if the last sample is that old: more than an hour, where samples are as far apart as usual.
-func Unseen(old, every time.Duration) bool { return old > every*time.Duration(time.Hour/Every) }
+func Unseen(old, every time.Duration) bool { return old > every*(time.Hour/Every) }
 
 // floors are below what a signal is never unusual: a member that is quick may be ten times as slow and still quick.
 var floors = Values{

@@ -30,7 +30,7 @@ type hour struct{ longer, about time.Duration }
 // Note adds what was observed since the last time. An hour of which hardly anything is known, or that was not over in time because nothing was
 // noted, begins the day anew: what is not known is not slow. Every is how far apart samples are: Every, if this is no test.
 func (t *Trips) Note(more map[Way]Probes, now time.Time, every time.Duration) {
-	long := every * time.Duration(time.Hour/Every)
+	long := every * (time.Hour / Every)
 	if t.begun.IsZero() || now.Sub(t.begun) > long*5/4 {
 		*t = Trips{begun: now, sum: map[Way]Probes{}}
 	}

@@ -50,7 +50,8 @@ func TestAnomaly(t *testing.T) {
 		"one is not sampled":      {anomaly.Report{Known: []string{"c-0"}, Unseen: []string{"c-1"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0: as in the last day; not sampled for an hour: c-1"}},
 		"some is scarce": {
 			anomaly.Report{Known: []string{"c-0", "c-1"}, Scarce: []anomaly.MemberSignal{{Member: "c-0", Signal: anomaly.Flush}, {Member: "c-1", Signal: anomaly.Flush}}},
-			metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"all members are as they were in the last day; too seldom to be compared: flushes of the log of c-0, c-1"},
+			metav1.ConditionFalse, v1beta2.ReasonAsUsual,
+			[]string{"all members are as they were in the last day; too seldom to be compared: flushes of the log of c-0, c-1"},
 		},
 		"as usual":     {anomaly.Report{Known: []string{"c-0"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"all members"}},
 		"one is new":   {anomaly.Report{Known: []string{"c-0", "c-2"}, Learning: []string{"c-3"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0, c-2:", "yet: c-3"}},
