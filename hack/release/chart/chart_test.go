@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -68,7 +69,7 @@ func made(t *testing.T, variants ...Variant) (files map[string]string, packed []
 	files = map[string]string{}
 	for reader := tar.NewReader(zipped); ; {
 		header, err := reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files, packed
 		}
 		if err != nil {
