@@ -114,7 +114,7 @@ func (h *habit) next(p peer, now figures, at time.Time, every time.Duration) (an
 		return anomaly.Values{}, false
 	}
 	since := at.Sub(before.at)
-	if since <= 0 || since > missed*every {
+	if since <= 0 || since > anomaly.Missed*every {
 		return anomaly.Values{}, false
 	}
 	v := anomaly.Nothing()

@@ -14,8 +14,6 @@ const (
 	sampleEvery = anomaly.Every
 	// sampleSoon is how often while something is, for hurryFor at most: what is suspected may never be proven.
 	sampleSoon, hurryFor = 2 * time.Second, 10 * time.Minute
-	// missed is how many times as far apart as usual two samples may be.
-	missed = anomaly.Missed
 )
 
 // sampler remembers what the metrics of one cluster's members said. It is evidence, not state: an operator that starts anew collects it
