@@ -50,7 +50,7 @@ type diskSample struct {
 // often does not answer: it is judged by the samples in which it does, and then by all of the time since the one before. One that has not answered
 // for long begins anew, for what was not looked at is not known; so does a server that has started anew.
 func (h *histories) note(now map[string]figures, at time.Time, every time.Duration) {
-	if at.Sub(h.sampled) < every-every/4 {
+	if tooSoon(at, h.sampled, every) {
 		return
 	}
 	h.forget(at, every)

@@ -51,10 +51,12 @@ func TestHistories(t *testing.T) {
 		"more than an hour":         {slowFor(20), "c", plan.HistorySamples, plan.HistorySamples},
 		"a quick disk":              {slowFor(20), "a", plan.HistorySamples, 0},
 		"a look after two seconds":  {noted(slowFor(6), said(700), last(6).Add(2*time.Second)), "c", 6, 6},
+		"a look at 4/5 of the time": {noted(slowFor(6), said(700), last(6).Add(every*4/5)), "c", 6, 6},
 		"a look that is missed":     {noted(slowFor(6), said(700), last(8)), "c", 7, 7},
 		"three that are":            {noted(slowFor(6), said(700), last(10)), "c", 7, 7},
 		"four that are":             {noted(slowFor(6), said(700), last(11)), "c", 0, 0},
 		"a server that starts anew": {noted(slowFor(6), said(10), last(7)), "c", 0, 0},
+		"one that is busy since":    {noted(slowFor(6), anew(said(700)), last(7)), "c", 0, 0},
 		"nobody writes":             {noted(slowFor(6), said(602), last(7)), "c", 7, 6},
 		"it does not answer twice":  {noted(noted(noted(slowFor(6), but("c", said(700)), last(7)), but("c", said(800)), last(8)), said(900), last(9)), "c", 7, 7},
 		"it does not for long": {
@@ -69,6 +71,15 @@ func TestHistories(t *testing.T) {
 			t.Errorf("%s: slow in %d of %d samples, want %d of %d", title, slow, n, c.slow, c.n)
 		}
 	}
+}
+
+// anew are those figures of servers that have started since.
+func anew(said map[string]figures) map[string]figures {
+	for uid, f := range said {
+		f.started = 1
+		said[uid] = f
+	}
+	return said
 }
 
 // but are the figures of all but one.
