@@ -12,6 +12,9 @@ import (
 func follows(v string) edit { return func(s *world.Spec) { s.Version, s.Follows = v, true } }
 func names(v string) edit   { return func(s *world.Spec) { s.Version, s.Follows = v, false } }
 
+// pausedAlone pauses and asks for nothing else.
+func pausedAlone(s *world.Spec) { s.Paused = true }
+
 // patchesAnd are the faults of worlds in which releases are followed.
 func patchesAnd(faults ...world.Kind) []world.Kind { return slices.Concat(world.PatchFaults, faults) }
 
@@ -45,6 +48,26 @@ var following = map[string]scenario{
 	"a patch, and the next minor release": {
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{follows("3.7.3")}, tested: []string{"3.6.16"}, only: world.PatchFaults,
 		faults: 2, full: 3,
+	},
+	"a patch that fails later where three run": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 3, full: 4,
+	},
+	"a patch that fails later where one runs": {
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 3, full: 4,
+	},
+	"a patch that fails elsewhere": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.FleetFaults, faults: 3, full: 4,
+	},
+	"a bad patch, and a lost status": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{badPatch}, only: slices.Concat(world.PatchFaults, world.StatusFaults),
+		faults: 2, full: 3,
+	},
+	"a patch, and a pause": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{pausedAlone, goesOn}, tested: []string{"3.6.16"}, only: world.PatchFaults,
+		faults: 2, full: 3,
+	},
+	"a patch, and it grows and shrinks": {
+		sizes: []int{1, 3, 1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.PatchFaults, faults: 1, full: 2,
 	},
 	"a patch in a template roll": {
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{template(1)}, tested: []string{"3.6.16"}, only: world.PatchFaults,
@@ -99,13 +122,13 @@ func followsFurther(o plan.Observed) plan.Action {
 
 // neverRetreats takes every update for one that has just begun.
 func neverRetreats(o plan.Observed) plan.Action {
-	o.Cluster.Tuned.Patch.Since = o.Now
+	o.Cluster.Tuned.Patch.Trial.Failing = time.Time{}
 	return plan.Next(o)
 }
 
 // triesAgain does not know what was taken back.
 func triesAgain(o plan.Observed) plan.Action {
-	o.Cluster.Tuned.Patch.Refused, o.Cluster.Backup = "", plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
+	o.Cluster.RefusedPatches, o.Cluster.Backup = nil, plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
 	return plan.Next(o)
 }
 
@@ -115,7 +138,8 @@ func retreatsAnyway(o plan.Observed) plan.Action {
 	for _, pod := range o.Pods {
 		if a, ok := answerBy(o, pod.Name); ok && p.InsteadOf != "" && a.Version == p.Version && time.Time.Equal(p.Since, o.Now) {
 			return plan.CommitTuning{
-				Tuned: plan.Tuned{Patch: plan.Patch{Version: p.InsteadOf, Since: o.Now, Refused: p.Version}}, FromVersion: p.Version,
+				Tuned:       plan.Tuned{Patch: plan.Patch{Version: p.InsteadOf, Since: o.Now}},
+				FromVersion: p.Version, Refused: plan.RefusedPatch{Version: p.Version, Since: o.Now},
 			}
 		}
 	}

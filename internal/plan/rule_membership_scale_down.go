@@ -107,7 +107,7 @@ func (v *view) nextToRemove() Member {
 	return victim
 }
 
-// leastNeeded returns the member to remove: learners first, then one whose data is wrong, then members that have to be replaced, do not answer or soon will
+// leastNeeded returns the member to remove: learners first, then one whose data is wrong, then one that tries a release, then members that have to be replaced, do not answer or soon will
 // not; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
@@ -118,7 +118,7 @@ func (v *view) leastNeeded() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.tried(m)), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
 			toInt(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
 		}
@@ -142,13 +142,13 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that is already up
+// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that tries no release, that is already up
 // to date, so that it need not hand over again, and then the one with the longest log.
 func (v *view) nextLeader(leader Member) Member {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		return []uint64{uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
+		return []uint64{uint64(toInt(!v.tried(m))), uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
 	for _, m := range v.voters {
 		if m.ID != leader.ID && m.ID != v.Quarantined.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {

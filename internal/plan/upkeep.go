@@ -153,7 +153,7 @@ func (v *view) freed(members []Member) string {
 
 // calm reports whether nothing is under way or due that an update waits for, or that is an update.
 func (v *view) calm() bool {
-	return v.InProgress == nil && !v.updating() && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
+	return v.InProgress == nil && !v.updating() && v.OnTrial.Trial.Member == "" && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
 		len(v.voters) == v.TargetSize && v.waitForVoters() == nil
 }
 
