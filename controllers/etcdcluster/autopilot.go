@@ -42,8 +42,8 @@ const minPause = 10 * time.Millisecond
 // autopilotAgain returns when the next pass is due for Auto Pilot's sake, and false if it does not matter.
 func (r *Reconciler) autopilotAgain(p *pass) (time.Duration, bool) {
 	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
-	if ends, well := p.assessment.TrialEnds(p.observed.Cluster.Autopilot.Pace); well && p.assessment.Feature == "" {
-		return max(ends.Sub(now), reconcile.Soon), true
+	if ends, well := p.assessment.TrialEnds(p.observed.Cluster.Autopilot.Pace); well && ends.After(now) && p.assessment.Feature == "" {
+		return ends.Sub(now), true
 	}
 	switch {
 	case p.assessment.Feature != "":

@@ -92,7 +92,7 @@ func TestFollowPatch(t *testing.T) {
 		"the members are updated": {patchable(func(o *Observed) { o.Pods[1].Drift.Template = true }), Patch{}, "", ""},
 		"it was taken back":       {set(refused), Patch{}, v1beta2.ReasonPatchRefused, "etcd 3.6.16 was taken back"},
 		"taken back, and Off":     {set(func(c *Cluster) { refused(c); c.Autopilot.Patches = ModeOff }), Patch{}, "", ""},
-		"it was named since": {set(func(c *Cluster) { refused(c); c.NewestPatch, c.Version = "", newest }), Patch{}, "", ""},
+		"it was named since":      {set(func(c *Cluster) { refused(c); c.NewestPatch, c.Version = "", newest }), Patch{}, "", ""},
 		"another cluster took it back": {
 			set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-23 * time.Hour) }), Patch{}, v1beta2.ReasonPatchHeld, "it is not tried here before 2026-",
 		},
@@ -122,7 +122,9 @@ func TestRetreat(t *testing.T) {
 	fails := updated(1, false, long)
 	noQuorum := func(o *Observed) { o.Etcd = Etcd{Contact: ContactMinority, ClusterID: recordedID} }
 	crashes := func(o *Observed) { o.Pods[1].StartProblem = "it crashes" }
-	unversioned := func(o *Observed) { o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = former, former, former }
+	unversioned := func(o *Observed) {
+		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = former, former, former
+	}
 	unpulled := func(problem string) func(*Observed) {
 		return func(o *Observed) {
 			o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: problem}}

@@ -196,7 +196,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 	next := Record{
 		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec, Tuned: r.Tuned,
 		RefusedPatches: r.RefusedPatches,
-		Previous: r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
+		Previous:       r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
 	}
 	next.Tuned.Patch = next.Tuned.Patch.unproven()
 	if r.Previous == nil {

@@ -80,8 +80,13 @@ func (v *view) aboutToStop(m Member) bool {
 // surplus reports whether there are more members than needed, with so many candidates, not counting a replacement that does not vote yet.
 func (v *view) surplus(candidates int) bool {
 	n := len(v.Etcd.Members) + candidates - v.TargetSize
-	takesPlace := n == 1 && candidates+len(v.learners) > 0 && v.replacing()
+	takesPlace := n == 1 && candidates+len(v.learners) > 0 && v.replacing() && !v.failedToReplace()
 	return n > 0 && !takesPlace
+}
+
+// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back.
+func (v *view) failedToReplace() bool {
+	return !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
 }
 
 // nextCandidateToDelete returns the last candidate that the API server does not refuse to delete.

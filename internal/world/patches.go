@@ -63,10 +63,11 @@ var patching = map[Kind]transition{
 	},
 }
 
-// PatchFaults are new patch releases, and what they wait for. LateFaults are releases that fail later, and members that fail for another reason,
-// FleetFaults those that fail elsewhere.
+// PatchFaults are new patch releases, and what they wait for. SourFaults are releases that fail later, LateFaults beside members that fail for
+// another reason, and FleetFaults those that fail elsewhere.
 var (
 	PatchFaults = []Kind{patchTested, backupAges, windowShuts}
+	SourFaults  = []Kind{patchTested, patchSours}
 	LateFaults  = []Kind{patchTested, patchSours, serverCrashes, podKilled, volumeLost, passHeld}
 	FleetFaults = []Kind{patchTested, refusedElsewhere, passHeld}
 )

@@ -101,7 +101,7 @@ func (w *World) checkTrial(a plan.Action) {
 			w.checkTried(p.Name, p.Version)
 		}
 	case plan.Promote:
-		if p := w.pod(act.Name); p != nil && p.Version == chosen.Version {
+		if p := w.pod(act.Name); p != nil && p.Version == chosen.Version && !p.Aged {
 			w.violate("R: %s is to vote with %s, which is on trial", act.Name, chosen.Version)
 		}
 	default:
@@ -115,6 +115,9 @@ func (w *World) checkTried(name, release string) {
 		return
 	}
 	for i := range w.Pods {
+		if w.Pods[i].Aged && w.Pods[i].Runs == release { // and that it is accepted is yet to be recorded
+			return
+		}
 		if w.Pods[i].Version == release {
 			w.violate("R: %s gets %s, which is on trial", name, release)
 			return
@@ -132,7 +135,7 @@ func (w *World) checkAccepted(next *Status) {
 		return
 	}
 	for i := range w.Pods {
-		if p := &w.Pods[i]; p.Runs == after.Version && p.Aged && w.serverRuns(p) {
+		if p := &w.Pods[i]; p.Runs == after.Version && p.Aged { // the same pass may have removed its member
 			return
 		}
 	}
