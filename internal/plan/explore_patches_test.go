@@ -50,7 +50,7 @@ var following = map[string]scenario{
 		faults: 2, full: 3,
 	},
 	"a patch that fails later where three run": {
-		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 3, full: 4,
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 2, full: 3,
 	},
 	"a patch that fails later where one runs": {
 		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 3, full: 4,

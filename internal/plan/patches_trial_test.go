@@ -205,6 +205,14 @@ func TestShrinkingOnTrial(t *testing.T) {
 	if victim := Assess(o).NextToRemove.Name; victim != "c-1" {
 		t.Errorf("%s is to be removed", victim)
 	}
+	for why, want := range map[string]Patch{
+		v1beta2.ReasonScaling:        {Version: former, Since: o.Cluster.Tuned.Patch.Since}, // it may be tried again
+		v1beta2.ReasonDivergedMember: o.Cluster.Tuned.Patch,
+	} {
+		if got := o.Cluster.Apply(RemoveMember{ID: id(1), Name: "c-1", Why: why}, o).Tuned.Patch; got != want {
+			t.Errorf("once it is removed for %s: %+v", why, got)
+		}
+	}
 }
 
 // TestImageOfWayBack has members go back to the very image that they had, whatever this operator knows of its version.

@@ -98,6 +98,10 @@ func (r Record) Apply(a Action, o Observed) Record {
 		if r.Tuned = act.Tuned; act.Refused.Version != "" {
 			r.RefusedPatches = refusing(r.RefusedPatches, act.Refused)
 		}
+	case RemoveMember:
+		if act.Name == r.Tuned.Patch.Trial.Member && act.Why == v1beta2.ReasonScaling { // that says nothing of the release that it has tried
+			r.Tuned.Patch = r.Tuned.Patch.unproven()
+		}
 	case CommitRelocation:
 		r.Relocation = act.Relocation
 	case CommitHibernation:
