@@ -48,9 +48,9 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
-	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6: one
-	// member after the other, once there is a verified backup that is not older than 24 hours. A release with which no member becomes
-	// healthy is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
+	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6, once there
+	// is a verified backup that is not older than 24 hours: one member first, and the others one after the other once that was healthy for ten
+	// minutes. A release that the first member fails with is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`

@@ -59,7 +59,8 @@ func (p *pass) exported() metrics.Cluster {
 	}
 	seen.NoSpace, seen.Corrupt = alarmed(p.assessment, plan.AlarmNoSpace), alarmed(p.assessment, plan.AlarmCorrupt)
 	for _, h := range heldIn(&c.Status) {
-		waits := h.Reason == v1beta2.ReasonWaitingForWindow && o.Cluster.Autopilot.Window.Set || h.Reason == v1beta2.ReasonWaitingForBrake
+		waits := h.Reason == v1beta2.ReasonWaitingForWindow && o.Cluster.Autopilot.Window.Set || h.Reason == v1beta2.ReasonWaitingForBrake ||
+			h.Reason == v1beta2.ReasonPatchOnTrial
 		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: waits})
 	}
 	if p.certified != nil {

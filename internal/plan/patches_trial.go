@@ -180,17 +180,25 @@ func (v *view) newVersion() string {
 // tellTrial says what the members wait for that do not have the release yet.
 func (v *view) tellTrial() {
 	switch p := v.OnTrial; {
-	case p.Trial.Member != "":
+	case p.Trial.Member != "" && (v.triedWell() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
 		v.held(FeaturePatches, v1beta2.ReasonPatchOnTrial, v.trialMessage())
+	case p.Trial.Member != "":
+		v.held(FeaturePatches, v1beta2.ReasonPatchHeld, v.trialMessage())
 	case v.untried != "":
 		v.held(FeaturePatches, v1beta2.ReasonPatchHeld, dueUpdate(p.InsteadOf, p.Version)+", and held: "+v.untried)
 	}
 }
 
+// triedWell reports whether the first member is healthy with the release, and has been since it first was.
+func (v *view) triedWell() bool {
+	t := v.OnTrial.Trial
+	return !t.Healthy.IsZero() && !t.crashed(v.pods[t.Member])
+}
+
 // trialMessage says how long the trial takes. It names times, so that it does not change with every pass.
 func (v *view) trialMessage() string {
 	p := v.OnTrial
-	if p.Trial.Healthy.IsZero() || p.Trial.crashed(v.pods[p.Trial.Member]) {
+	if !v.triedWell() {
 		return fmt.Sprintf("%s is the first member to run etcd %s, and is not healthy: the others run %s until it has been healthy for ten minutes",
 			p.Trial.Member, p.Version, p.InsteadOf)
 	}

@@ -254,3 +254,21 @@ func TestRefusedPatches(t *testing.T) {
 		t.Errorf("once one is named: %+v", kept.RefusedPatches)
 	}
 }
+
+// TestTrialTold tells a trial that goes on from one that does not.
+func TestTrialTold(t *testing.T) {
+	for title, c := range map[string]struct {
+		ready bool
+		since time.Duration
+		held  string
+	}{
+		"it is healthy":          {true, 9 * time.Minute, v1beta2.ReasonPatchOnTrial + " c-1 is the first member to run etcd 3.6.16: the others follow at"},
+		"it starts":              {false, time.Minute, v1beta2.ReasonPatchOnTrial + " c-1 is the first member to run etcd 3.6.16, and is not healthy"},
+		"it has failed for long": {false, time.Hour, v1beta2.ReasonPatchHeld + " c-1 is the first member to run etcd 3.6.16, and is not healthy"},
+	} {
+		o := patchable(chose(former, time.Hour), updated(1, c.ready, c.since), func(o *Observed) { o.Cluster.Autopilot.Patches = ModeOff })
+		if held := heldBy(Assess(o)); !strings.HasPrefix(held, c.held) {
+			t.Errorf("%s: held: %q", title, held)
+		}
+	}
+}
