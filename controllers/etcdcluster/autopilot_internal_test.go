@@ -10,7 +10,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -44,7 +43,7 @@ func TestNextPassAtTheWindow(t *testing.T) {
 // TestTurns follows a cluster from its place among those that wait to the end of its act.
 func TestTurns(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(begun)
-	r := &Reconciler{Clock: clock, Etcd: etcd.NewPool()}
+	r := &Reconciler{Clock: clock}
 	r.brake.fill(t)
 	seen := func(feature string, action plan.Action, held ...plan.HeldAct) *pass {
 		p := &pass{cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c9"}}, action: action}

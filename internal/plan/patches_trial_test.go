@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,9 +11,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// passed records what a pass has observed and decided, and moves the clock on.
-func passed(o Observed, a Action, by time.Duration) Observed {
-	o.Cluster.Record = o.Cluster.Apply(a, o)
+// passed records what a pass has observed that did nothing, and moves the clock on.
+func passed(o Observed, by time.Duration) Observed {
+	o.Cluster.Record = o.Cluster.Apply(nil, o)
 	o.Cluster.Version, o.Now = o.Cluster.Tuned.Patch.Version, o.Now.Add(by)
 	return o
 }
@@ -42,30 +43,31 @@ func TestPatchTrial(t *testing.T) {
 			return true
 		case Wait:
 			t.Errorf("nothing goes on during the trial: %s", a.Message)
+		default:
 		}
 		return false
 	}
 	if second(first) {
 		t.Fatalf("as soon as it is healthy: %#v", Next(first))
 	}
-	o := passed(first, nil, 9*time.Minute)
+	o := passed(first, 9*time.Minute)
 	_, known := Decide(o)
 	until := "c-1 is the first member to run etcd 3.6.16: the others follow at " + now.Add(10*time.Minute).Format(time.RFC3339)
 	if second(o) || !strings.HasPrefix(heldBy(known), v1beta2.ReasonPatchOnTrial+" "+until) || !known.Disturbing() {
 		t.Errorf("after nine minutes: %#v; held: %s", Next(o), heldBy(known))
 	}
-	o = passed(o, nil, time.Minute)
+	o = passed(o, time.Minute)
 	if !second(o) || heldBy(Assess(o)) != "" {
 		t.Errorf("after ten minutes: %#v", Next(o))
 	}
-	if p := passed(o, nil, 0).Cluster.Tuned.Patch; p != (Patch{Version: newest, Since: first.Cluster.Tuned.Patch.Since}) {
+	if p := passed(o, 0).Cluster.Tuned.Patch; p != (Patch{Version: newest, Since: first.Cluster.Tuned.Patch.Since}) {
 		t.Errorf("after ten minutes it is %+v", p)
 	}
 	named := edit(first, func(o *Observed) { o.Cluster.NewestPatch = "" })
 	if !second(named) {
 		t.Errorf("a user has named the release: %#v", Next(named))
 	}
-	quick := edit(passed(first, nil, 2*time.Minute), func(o *Observed) { o.Cluster.Autopilot.Pace = 5 })
+	quick := edit(passed(first, 2*time.Minute), func(o *Observed) { o.Cluster.Autopilot.Pace = 5 })
 	if !second(quick) {
 		t.Errorf("a test that is five times as quick: %#v", Next(quick))
 	}
@@ -110,7 +112,7 @@ func TestTrialBeginsAnew(t *testing.T) {
 // TestFlapping takes a release back whose member comes and goes, ten minutes after it first went, as if it had stayed away.
 func TestFlapping(t *testing.T) {
 	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute))
-	up, down := o.Etcd.Answers, append(o.Etcd.Answers[:1:1], o.Etcd.Answers[2:]...)
+	up, down := o.Etcd.Answers, slices.Concat(o.Etcd.Answers[:1], o.Etcd.Answers[2:])
 	for minute := range 12 {
 		o.Pods[1].Ready, o.Pods[1].ReadyChanged, o.Etcd.Answers = minute%2 == 1, o.Now, up
 		if !o.Pods[1].Ready {
@@ -126,7 +128,7 @@ func TestFlapping(t *testing.T) {
 			}
 			return
 		}
-		o = passed(o, nil, time.Minute)
+		o = passed(o, time.Minute)
 	}
 }
 
@@ -185,14 +187,14 @@ func TestLearnerOnTrial(t *testing.T) {
 		return edit(o, changes...)
 	}
 	begun := one(chose(former, time.Minute))
-	o := passed(begun, nil, 9*time.Minute)
+	o := passed(begun, 9*time.Minute)
 	for _, o := range []Observed{begun, o} {
 		if act, waits := Next(o).(Wait); !waits || act.Reason != v1beta2.ReasonPatchOnTrial {
 			t.Errorf("it does not wait: %#v", Next(o))
 		}
 	}
-	if act, promotes := Next(passed(o, nil, time.Minute)).(Promote); !promotes || act.Name != "c-1" {
-		t.Errorf("after ten minutes: %#v", Next(passed(o, nil, time.Minute)))
+	if act, promotes := Next(passed(o, time.Minute)).(Promote); !promotes || act.Name != "c-1" {
+		t.Errorf("after ten minutes: %#v", Next(passed(o, time.Minute)))
 	}
 	if act, promotes := Next(one(func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })).(Promote); !promotes {
 		t.Errorf("a user has named the release: %#v", act)

@@ -166,11 +166,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
-	e.chosen(k.Status.Tuned.Patch)
-	e.named(markNoted, k.Noted)
-	for _, refused := range k.Status.RefusedPatches {
-		e.named(markRefused, refused.Version)
-	}
+	e.chosen(k)
 	e.relocation(k.Status.Relocation)
 	e.number(len(k.Pods))
 	for i := range k.Pods {

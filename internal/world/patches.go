@@ -165,13 +165,24 @@ func (e *encoder) patches(p *Patches) {
 	e.named(markSour, p.Sour)
 }
 
-func (e *encoder) chosen(p plan.Patch) {
+func (e *encoder) chosen(k *Kube) {
+	p := k.Status.Tuned.Patch
 	if p.Version != "" {
 		e.named(markChosen, p.Version+" "+p.InsteadOf)
 		e.rare(markInTime, bits(p.Since.Equal(base)))
 	}
-	if t := p.Trial; t.Member != "" {
-		e.named(markTrial, t.Member+" "+t.PodUID)
-		e.rare(markTrialTimes, 64*t.Restarts+bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base)))
+	e.tried(p.Trial)
+	e.named(markNoted, k.Noted)
+	for _, refused := range k.Status.RefusedPatches {
+		e.named(markRefused, refused.Version)
 	}
+}
+
+func (e *encoder) tried(t plan.PatchTrial) {
+	if t.Member == "" {
+		return
+	}
+	e.named(markTrial, t.Member+" "+t.PodUID)
+	times := bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base))
+	e.rare(markTrialTimes, 64*t.Restarts+times)
 }
