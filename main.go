@@ -48,8 +48,8 @@ import (
 // memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
 
-// sampleEvery is how often members are asked for their metrics, 0 for the usual time. Tests make it, and the day that habits are made of, shorter
-// by that factor: nobody waits for a day. It is not for use.
+// sampleEvery is how often members are asked for their metrics, 0 for the usual time. Tests make it, the day that habits are made of, and the time
+// for which a patch release is tried, shorter by that factor: nobody waits for a day. It is not for use.
 func sampleEvery(pace string) (time.Duration, error) {
 	if pace == "" {
 		return 0, nil

@@ -48,9 +48,9 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
-	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6: one
-	// member after the other, once there is a verified backup that is not older than 24 hours. A release with which no member becomes
-	// healthy is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
+	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6, once there
+	// is a verified backup that is not older than 24 hours: one member first, and the others one after the other once that was healthy for ten
+	// minutes. A release that the first member fails with is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`
@@ -180,6 +180,13 @@ type AutopilotStatus struct {
 	// version is the patch release that the operator has chosen of the minor release in the spec.
 	// +optional
 	Version *ChosenVersion `json:"version,omitempty"`
+	// refusedVersions are the patch releases that were taken back, the latest last. They are not tried again in this cluster, and in no other
+	// one of the operator for 24 hours. One that is named in spec.version is removed from here.
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=version
+	// +optional
+	RefusedVersions []RefusedVersion `json:"refusedVersions,omitempty"`
 	// relocation is the member that is moved off a node whose disk is slow, or the last one that was.
 	// +optional
 	Relocation *Relocation `json:"relocation,omitempty"`
@@ -217,15 +224,54 @@ type ChosenVersion struct {
 	// version is the release that members run, or are being updated to.
 	// +required
 	Version string `json:"version"`
-	// insteadOf is the release before it. It is absent once a member was healthy with this one, or they went back from one.
+	// insteadOf is the release before it. It is absent once the first member was healthy with this one for ten minutes, or members went back
+	// from one.
 	// +optional
 	InsteadOf string `json:"insteadOf,omitempty"`
+	// image is the image, by its digest, that members had of insteadOf, or have again after they went back; absent if no digest is known.
+	// +optional
+	Image string `json:"image,omitempty"`
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
-	// refused is the release that was taken back, because no member became healthy with it. It is not tried again in this cluster.
+	// trial is how the first member does with version, before any other one gets it.
 	// +optional
-	Refused string `json:"refused,omitempty"`
+	Trial *PatchTrial `json:"trial,omitempty"`
+}
+
+// PatchTrial is how the first member does with a patch release.
+type PatchTrial struct {
+	// member is its name.
+	// +required
+	Member string `json:"member"`
+	// podUID is that of its pod. In another one the trial begins anew.
+	// +required
+	PodUID string `json:"podUID"`
+	// began is when a pod with that release was first seen.
+	// +required
+	Began metav1.Time `json:"began"`
+	// healthySince is since when the member is healthy; absent while it is not.
+	// +optional
+	HealthySince *metav1.Time `json:"healthySince,omitempty"`
+	// restarts is how often its container had been started again by then.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+	// failingSince is since when it is not healthy, or only now and then; absent while it has been healthy ever since its first start.
+	// +optional
+	FailingSince *metav1.Time `json:"failingSince,omitempty"`
+}
+
+// RefusedVersion is a patch release that was taken back, because the first member with it failed.
+type RefusedVersion struct {
+	// version is that release.
+	// +required
+	Version string `json:"version"`
+	// image is the one that the member had of it.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// since is when it was taken back.
+	// +required
+	Since metav1.Time `json:"since"`
 }
 
 // Relocation is a member that is moved off a node whose disk is slow. For 24 hours no other one is moved, and new pods prefer other nodes.

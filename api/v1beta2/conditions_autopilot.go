@@ -68,8 +68,13 @@ const (
 	//
 	// See to what the message names, such as a verified backup. The operator goes on by itself.
 	ReasonPatchHeld = "PatchHeld"
-	// ReasonPatchRefused means that no member became healthy with a newer patch release for ten minutes, and that it was taken back: the members
-	// run the former one. It is not tried again in this cluster.
+	// ReasonPatchOnTrial means that one member runs a newer patch release, and that the others do not get it before that member was healthy for ten
+	// minutes.
+	//
+	// Nothing. To have the others follow at once, set spec.version to the full version.
+	ReasonPatchOnTrial = "PatchOnTrial"
+	// ReasonPatchRefused means that the first member with a newer patch release did not become healthy, or failed within ten minutes, and that the
+	// release was taken back: the members run the former one. It is not tried again in this cluster, and in no other one of the operator for a day.
 	//
 	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To have
 	// this one tried again, set spec.version to the full version.

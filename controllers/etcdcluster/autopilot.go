@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -16,6 +17,14 @@ import (
 func (r *Reconciler) observeAutopilot(p *pass) {
 	p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, r.Autopilot, p.observed.Now)
 	p.observed.MayDisturb = r.brake.may(client.ObjectKeyFromObject(p.cluster), p.observed.Now)
+}
+
+// pace is by which factor this process is to be quicker in tests, 0 for none.
+func (r *Reconciler) pace() int {
+	if every := r.Etcd.SampleEvery; every > 0 {
+		return int(anomaly.Every / every)
+	}
+	return 0
 }
 
 // takeTurn counts the cluster as disturbed if Auto Pilot is about to act on it. It returns false if others have come first since it was
@@ -33,6 +42,9 @@ const minPause = 10 * time.Millisecond
 // autopilotAgain returns when the next pass is due for Auto Pilot's sake, and false if it does not matter.
 func (r *Reconciler) autopilotAgain(p *pass) (time.Duration, bool) {
 	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
+	if ends, well := p.assessment.TrialEnds(p.observed.Cluster.Autopilot.Pace); well && ends.After(now) && p.assessment.Feature == "" {
+		return ends.Sub(now), true
+	}
 	switch {
 	case p.assessment.Feature != "":
 		return 0, false
@@ -73,7 +85,7 @@ func (r *Reconciler) recordHeld(p *pass) {
 		}
 		kind := corev1.EventTypeWarning
 		switch h.Reason {
-		case v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonTimersTooShort, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
+		case v1beta2.ReasonPatchOnTrial, v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonTimersTooShort, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
 			kind = corev1.EventTypeNormal
 		}
 		reconcile.Emit(r.Recorder, p.cluster, kind, h.Reason, "Hold", "autopilot."+h.Feature+": "+h.Message)

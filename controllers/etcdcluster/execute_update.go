@@ -158,7 +158,7 @@ func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.CreatePrepul
 // podOptions are what the operator adds to every pod.
 func (r *Reconciler) podOptions(p *pass) resources.PodOptions {
 	o := resources.PodOptions{
-		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, Pinned: r.Pinned, OpenShift: r.OpenShift, Transport: p.transport,
+		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, Pinned: r.pinned(p.cluster), OpenShift: r.OpenShift, Transport: p.transport,
 	}
 	if p.certified != nil {
 		o.Trust = p.trustSecret()

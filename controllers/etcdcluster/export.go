@@ -59,13 +59,21 @@ func (p *pass) exported() metrics.Cluster {
 	}
 	seen.NoSpace, seen.Corrupt = alarmed(p.assessment, plan.AlarmNoSpace), alarmed(p.assessment, plan.AlarmCorrupt)
 	for _, h := range heldIn(&c.Status) {
-		waits := h.Reason == v1beta2.ReasonWaitingForWindow && o.Cluster.Autopilot.Window.Set || h.Reason == v1beta2.ReasonWaitingForBrake
-		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: waits})
+		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: onlyWaits(h.Reason, o.Cluster.Autopilot.Window)})
 	}
 	if p.certified != nil {
 		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
 	}
 	return seen
+}
+
+// onlyWaits reports whether what is held for that reason is done as time goes by.
+func onlyWaits(reason string, window plan.Window) bool {
+	switch reason {
+	case v1beta2.ReasonWaitingForBrake, v1beta2.ReasonPatchOnTrial:
+		return true
+	}
+	return reason == v1beta2.ReasonWaitingForWindow && window.Set
 }
 
 // alarmed counts the members with an alarm.

@@ -94,6 +94,7 @@ func TestHeldThatWaits(t *testing.T) {
 		"a window":   {v1beta2.ReasonWaitingForWindow, true, true},
 		"no window":  {v1beta2.ReasonWaitingForWindow, false, false},
 		"its turn":   {v1beta2.ReasonWaitingForBrake, false, true},
+		"a trial":    {v1beta2.ReasonPatchOnTrial, false, true},
 		"not safely": {v1beta2.ReasonDefragmentationHeld, true, false},
 	} {
 		p := watched(0)

@@ -35,16 +35,19 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err != nil {
 		return nil, err
 	}
+	pods := &corev1.PodList{}
+	if err := reader.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name))); err != nil {
+		return nil, fmt.Errorf("list Pods: %w", err)
+	}
 	newest := version.Newest(c.Spec.Version)
 	var problem *failure.Problem
-	c.Spec, problem = clusterspec.Effective(c, claims)
+	c.Spec, problem = clusterspec.Effective(c, claims, pods.Items...)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
 	p.observed.Cluster.NewestPatch = newest
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
 	r.observeAutopilot(p)
-	if err := listPods(ctx, reader, p); err != nil {
-		return nil, err
-	}
+	p.observed.Cluster.Autopilot.Pace = r.pace()
+	listPods(p, pods.Items)
 	kept, err := r.unlistedKept(ctx, c, claims)
 	if err != nil {
 		return nil, err
@@ -97,6 +100,9 @@ func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *p
 	if err := r.observeBackup(ctx, p); err != nil {
 		return err
 	}
+	if err := r.observeRefused(ctx, p); err != nil {
+		return err
+	}
 	return r.observeRecovery(ctx, reader, p)
 }
 
@@ -127,15 +133,9 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	}
 }
 
-func listPods(ctx context.Context, reader client.Reader, p *pass) error {
-	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
-		client.MatchingLabels(resources.ClusterSelector(p.cluster.Name)))
-	if err != nil {
-		return fmt.Errorf("list Pods: %w", err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+func listPods(p *pass, pods []corev1.Pod) {
+	for i := range pods {
+		pod := &pods[i]
 		if conflict := podConflict(pod, p.cluster); conflict != nil {
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
@@ -143,7 +143,6 @@ func listPods(ctx context.Context, reader client.Reader, p *pass) error {
 		p.pods[pod.Name] = pod
 		p.observed.Pods = append(p.observed.Pods, podOf(pod))
 	}
-	return nil
 }
 
 // observePods compares the pods with those that would be created now.

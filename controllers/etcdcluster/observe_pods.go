@@ -3,6 +3,7 @@ package etcdcluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,6 +26,8 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		WaitsFor:     waitsFor(pod),
 		Persistent:   resources.PodPersistent(pod),
 		Version:      version.OfImage(resources.ImageOf(pod)),
+		Image:        imageByDigest(pod),
+		Restarts:     int(containerOf(pod).RestartCount),
 		Transport:    resources.PodTransport(pod),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
@@ -74,6 +77,21 @@ func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
 		}
 	}
 	return corev1.ContainerStatus{}
+}
+
+// imageByDigest is etcd's image in the pod by its digest: the one that it asks for, or else the one that the runtime says it is, if that is from
+// the same repository, and there is no other name for it that the next node may not know. It is empty if neither is known.
+func imageByDigest(pod *corev1.Pod) string {
+	asked := resources.ImageOf(pod)
+	name, _, byDigest := strings.Cut(asked, "@")
+	if byDigest {
+		return asked
+	}
+	repository, digest, _ := strings.Cut(containerOf(pod).ImageID, "@")
+	if repository != version.Repository(name) || restarting(pod) {
+		return ""
+	}
+	return version.ByDigest(repository, version.OfImage(name), digest)
 }
 
 // restarting reports whether the container that a change of the image is to replace still exists. If the image was changed back

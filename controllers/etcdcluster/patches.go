@@ -10,6 +10,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // observeBackup finds the newest verified snapshot of the data that the cluster has now, if an update of etcd by Auto Pilot waits for one.
@@ -24,6 +25,36 @@ func (r *Reconciler) observeBackup(ctx context.Context, p *pass) error {
 	for i := range list.Items {
 		if of := list.Items[i].Spec.EtcdCluster; of != nil && of.Name == p.cluster.Name && list.Items[i].DeletionTimestamp.IsZero() {
 			latestBackup(&p.observed.Cluster.Backup, &list.Items[i], p.cluster.Status.ClusterID, p.observed.Now.Add(time.Minute))
+		}
+	}
+	return nil
+}
+
+// observeRefused finds out whether the release that may be followed was taken back in another cluster. All of them say so in their statuses, so a
+// process that starts knows it, too. Which one it was is nobody's business who has another one. That of the same version from elsewhere is
+// another image, and is not judged by it.
+func (r *Reconciler) observeRefused(ctx context.Context, p *pass) error {
+	c := &p.observed.Cluster
+	if !plan.PatchDue(p.observed) {
+		return nil
+	}
+	release := c.NewestPatch
+	if c.Tuned.Patch.InsteadOf != "" {
+		release = c.Tuned.Patch.Version
+	}
+	list := &v1beta2.EtcdClusterList{}
+	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list EtcdClusters: %w", err)
+	}
+	for i := range list.Items {
+		if list.Items[i].UID == p.cluster.UID {
+			continue
+		}
+		for _, refused := range status.RefusedPatches(&list.Items[i].Status) {
+			same := refused.Version == release && refused.Image == c.Image(release)
+			if lately := p.observed.Now.Sub(refused.Since) < plan.RefusedFor; same && lately && refused.Since.After(c.RefusedElsewhere) {
+				c.RefusedElsewhere = refused.Since
+			}
 		}
 	}
 	return nil

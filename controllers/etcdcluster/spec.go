@@ -52,6 +52,15 @@ func (r *Reconciler) fromPreviousSpec(p *pass, claim *corev1.PersistentVolumeCla
 	return err == nil && before.Template != now.Template && mark == before.Template, err
 }
 
+// pinned are the images that are known by their digests: this operator's, and the one that members go back to, which only an earlier one may have
+// known.
+func (r *Reconciler) pinned(c *v1beta2.EtcdCluster) version.Pinned {
+	if a := c.Status.Autopilot; a != nil && a.Version != nil {
+		return r.Pinned.With(a.Version.Image)
+	}
+	return r.Pinned
+}
+
 // when is the time that is recorded, zero if none is.
 func when(t *metav1.Time) time.Time {
 	if t == nil {
@@ -70,7 +79,7 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		QuorumLostSince: when(c.Status.QuorumLostSince),
 		Persistent:      resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
-		Pinned:    r.Pinned,
+		Pinned:    r.pinned(c),
 		SpecQuota: resources.SpecQuota(c, version.Normalize(c.Spec.Version)),
 		Spec:      status.SpecText(c),
 		Resuming:  resuming(&c.Status),

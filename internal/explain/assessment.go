@@ -73,6 +73,8 @@ func tell(o plan.Observed, part any) string {
 		return list(all)
 	case plan.Member:
 		return p.Name
+	case plan.Patch:
+		return strings.TrimSpace(p.Version + " " + p.Trial.Member)
 	case plan.Action:
 		return words(p)
 	case *plan.Recovery:

@@ -244,6 +244,8 @@ type CommitTuning struct {
 	// stays. FromVersion is etcd's version so far, empty if that stays, and Because why it is taken back. All are only for messages.
 	From, FromVolume             int64
 	Member, FromVersion, Because string
+	// Refused is the release that is taken back, the zero RefusedPatch if none is.
+	Refused RefusedPatch
 }
 
 // Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.

@@ -43,6 +43,8 @@ type Assessment struct {
 	Defragmented Member
 	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
 	Room, Tidying Upkeep
+	// OnTrial is the patch release that one member is to run for a while before the others get it, the zero Patch if there is none.
+	OnTrial Patch
 	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing. Following is the next patch release of etcd, and Retreat
 	// the way back from the last one, each nil if it is not due or held.
 	Tuning, Following, Retreat Action
@@ -97,10 +99,12 @@ func (v *view) assess() {
 	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
 	v.Quarantined, v.Relocated = v.quarantined(), v.relocated()
+	v.Alarms = v.alarms()
+	v.OnTrial = v.onTrial()
+	v.untried = v.whyUntried()
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
-	v.Alarms = v.alarms()
 	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
 	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
 	if !v.Cluster.Paused && !v.Cluster.Deleting {

@@ -37,6 +37,8 @@ type Autopilot struct {
 	Anomaly, Timers Mode `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
+	// Pace is by which factor trials of releases are shorter in tests, 0 for none.
+	Pace int `json:",omitempty"`
 }
 
 // Window is the maintenance window, as it is now.
@@ -103,14 +105,14 @@ func (a Autopilot) Mode(feature string) Mode {
 }
 
 // Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: members are to be updated, as after
-// their quota was raised, or one to be replaced.
+// their quota was raised, one to be replaced, or one tries a release.
 func (known Assessment) Disturbing() bool {
 	for _, change := range known.Changes {
 		if change != ChangeNone {
 			return true
 		}
 	}
-	return known.InProgress != nil
+	return known.InProgress != nil || known.OnTrial.Version != ""
 }
 
 // Features are all of them.

@@ -12,6 +12,9 @@ import (
 func follows(v string) edit { return func(s *world.Spec) { s.Version, s.Follows = v, true } }
 func names(v string) edit   { return func(s *world.Spec) { s.Version, s.Follows = v, false } }
 
+// pausedAlone pauses and asks for nothing else.
+func pausedAlone(s *world.Spec) { s.Paused = true }
+
 // patchesAnd are the faults of worlds in which releases are followed.
 func patchesAnd(faults ...world.Kind) []world.Kind { return slices.Concat(world.PatchFaults, faults) }
 
@@ -46,16 +49,47 @@ var following = map[string]scenario{
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{follows("3.7.3")}, tested: []string{"3.6.16"}, only: world.PatchFaults,
 		faults: 2, full: 3,
 	},
+	"a patch that fails later where three run": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 2, full: 3,
+	},
+	"a patch that fails later where one runs": {
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.LateFaults, faults: 3, full: 4,
+	},
+	"a patch that fails elsewhere": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.FleetFaults, faults: 3, full: 4,
+	},
+	"a patch that fails later, and a lost status": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: slices.Concat(world.SourFaults, world.StatusFaults),
+		faults: 3, full: 4,
+	},
+	"a bad patch, and a lost status": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{badPatch}, only: slices.Concat(world.PatchFaults, world.StatusFaults),
+		faults: 2, full: 3,
+	},
+	"a patch, and a pause": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{pausedAlone, goesOn}, tested: []string{"3.6.16"}, only: world.PatchFaults,
+		faults: 2, full: 3,
+	},
+	"a patch, and it grows and shrinks": {
+		sizes: []int{1, 3, 1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.PatchFaults, faults: 1, full: 2,
+	},
 	"a patch in a template roll": {
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{template(1)}, tested: []string{"3.6.16"}, only: world.PatchFaults,
 		faults: 2, full: 3,
 	},
 }
 
-// patched is a small world for mutants, and spoiled one whose next patch release never starts.
+// patched is a small world for mutants, and spoiled one whose next patch release never starts. In soured ones it fails later, or in another cluster.
 var (
 	patched = scenario{
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{"3.6.16"}, only: world.PatchFaults, faults: 3,
+	}
+	soured = scenario{
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{"3.6.16"},
+		only: slices.Concat(world.LateFaults, world.FleetFaults), faults: 2,
+	}
+	soured1 = scenario{
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{"3.6.16"}, only: world.LateFaults, faults: 2,
 	}
 	spoiled = scenario{
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{badPatch}, only: world.PatchFaults, faults: 2,
@@ -70,6 +104,11 @@ var followingMutants = map[string]mutant{
 	"a release is followed that nobody offered": {next: followsFurther, want: "R: 3.6.17 is followed", scenario: patched},
 	"a patch is never taken back":               {next: neverRetreats, want: "L2", scenario: spoiled},
 	"a patch is tried again":                    {next: triesAgain, want: "R: 3.6.99 is tried again", scenario: spoiled},
+	"a patch is not tried for long":             {next: triesBriefly, want: "R: c-", scenario: soured},
+	"a learner votes that tries a patch":        {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
+	"a patch is given without another look":     {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
+	"a patch that failed elsewhere is followed": {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
+	"a patch that fails later is kept":          {next: neverRetreats, want: "L2", scenario: soured},
 	"a patch is taken back where it runs":       {next: retreatsAnyway, want: "R: 3.6.16 is taken back", scenario: patched},
 }
 
@@ -99,13 +138,35 @@ func followsFurther(o plan.Observed) plan.Action {
 
 // neverRetreats takes every update for one that has just begun.
 func neverRetreats(o plan.Observed) plan.Action {
-	o.Cluster.Tuned.Patch.Since = o.Now
+	o.Cluster.Tuned.Patch.Trial.Failing = time.Time{}
 	return plan.Next(o)
 }
 
 // triesAgain does not know what was taken back.
 func triesAgain(o plan.Observed) plan.Action {
-	o.Cluster.Tuned.Patch.Refused, o.Cluster.Backup = "", plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
+	o.Cluster.RefusedPatches, o.Cluster.Backup = nil, plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
+	return plan.Next(o)
+}
+
+// triesBriefly takes whoever is healthy for one who has been for long.
+func triesBriefly(o plan.Observed) plan.Action {
+	if t := &o.Cluster.Tuned.Patch.Trial; !t.Healthy.IsZero() {
+		t.Healthy = o.Now.Add(-time.Hour)
+	}
+	return plan.Next(o)
+}
+
+// looksOnce looks for a backup before it chooses a release, and never again.
+func looksOnce(o plan.Observed) plan.Action {
+	if o.Cluster.Tuned.Patch.InsteadOf != "" {
+		o.Cluster.Backup = plan.RecoveryBackup{Snapshot: "of last year", Taken: o.Now}
+	}
+	return plan.Next(o)
+}
+
+// looksAtNobody knows of no other cluster.
+func looksAtNobody(o plan.Observed) plan.Action {
+	o.Cluster.RefusedElsewhere = time.Time{}
 	return plan.Next(o)
 }
 
@@ -115,7 +176,8 @@ func retreatsAnyway(o plan.Observed) plan.Action {
 	for _, pod := range o.Pods {
 		if a, ok := answerBy(o, pod.Name); ok && p.InsteadOf != "" && a.Version == p.Version && time.Time.Equal(p.Since, o.Now) {
 			return plan.CommitTuning{
-				Tuned: plan.Tuned{Patch: plan.Patch{Version: p.InsteadOf, Since: o.Now, Refused: p.Version}}, FromVersion: p.Version,
+				Tuned:       plan.Tuned{Patch: plan.Patch{Version: p.InsteadOf, Since: o.Now}},
+				FromVersion: p.Version, Refused: plan.RefusedPatch{Version: p.Version, Since: o.Now},
 			}
 		}
 	}

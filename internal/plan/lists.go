@@ -136,7 +136,7 @@ var repair = group{"repair", []rule{
 	hibernateAgain,          // all members are to be stopped again before a quorum answers: stop them
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
-	retreat,                 // Auto Pilot: no member becomes healthy with a new patch release: take it back
+	retreat,                 // Auto Pilot: the first member fails with a new patch release: take it back
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
 	recoverQuorum,           // a user has confirmed that a lost quorum stays lost: restore what the survivor holds

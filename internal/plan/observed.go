@@ -76,6 +76,9 @@ type Cluster struct {
 	// NewestPatch is the newest release that the operator is tested with of the minor release in the spec, empty if the spec does not name just
 	// a minor release. Version is of that minor release, too, unless the spec is refused.
 	NewestPatch string `json:",omitempty"`
+	// RefusedElsewhere is when that release was last taken back in another cluster of the operator, or the one that was chosen here and given to no
+	// member yet; zero if none was within RefusedFor. It is looked at only while PatchDue.
+	RefusedElsewhere time.Time `json:",omitzero"`
 	// Backup is the newest verified snapshot of this cluster's data, zero if none is known. It is looked for only while PatchDue.
 	Backup RecoveryBackup `json:",omitzero"`
 	// Pinned are the images that are known by their digests.
@@ -174,6 +177,10 @@ type Pod struct {
 	StorageLimit int64 `json:",omitempty"`
 	// Version is the etcd version of the image that the pod is to run, whatever its server reports.
 	Version string
+	// Image is the pod's image by its digest, as the pod names it or as the runtime says, empty if that is not known.
+	Image string `json:",omitempty"`
+	// Restarts is how often etcd's container has been started again in the pod.
+	Restarts int `json:",omitempty"`
 	// Restarting is true after a change of the image until the kubelet has stopped the previous container: a server that answers
 	// until then is about to stop.
 	Restarting bool

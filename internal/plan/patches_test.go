@@ -30,9 +30,14 @@ func chose(insteadOf string, ago time.Duration) func(*Observed) {
 	}
 }
 
-// updated has a member run that release, and be ready or not for so long.
+// updated has a member run that release as the first one, and be ready or not for so long.
 func updated(i int, ready bool, since time.Duration) func(*Observed) {
 	return func(o *Observed) {
+		t := PatchTrial{Member: o.Pods[i].Name, PodUID: o.Pods[i].UID, Began: now.Add(-since - time.Minute), Failing: now.Add(-since)}
+		if ready {
+			t.Healthy, t.Failing = t.Failing, time.Time{}
+		}
+		o.Cluster.Tuned.Patch.Trial = t
 		o.Pods[i].Version, o.Volumes[i].Version, o.Etcd.Answers[i].Version = newest, newest, newest
 		if o.Pods[i].Ready, o.Pods[i].ReadyChanged = ready, now.Add(-since); !ready {
 			o.Etcd.Answers = append(o.Etcd.Answers[:i:i], o.Etcd.Answers[i+1:]...)
@@ -54,7 +59,9 @@ func heldBy(known Assessment) string {
 func TestFollowPatch(t *testing.T) {
 	follow := Patch{Version: newest, InsteadOf: former, Since: now}
 	set := func(change func(*Cluster)) Observed { return patchable(func(o *Observed) { change(&o.Cluster) }) }
-	refused := func(c *Cluster) { c.Tuned.Patch = Patch{Version: former, Refused: newest} }
+	refused := func(c *Cluster) {
+		c.Tuned.Patch, c.RefusedPatches = Patch{Version: former}, []RefusedPatch{{Version: "3.6.14"}, {Version: newest}}
+	}
 	for title, c := range map[string]struct {
 		o          Observed
 		want       Patch
@@ -85,6 +92,11 @@ func TestFollowPatch(t *testing.T) {
 		"the members are updated": {patchable(func(o *Observed) { o.Pods[1].Drift.Template = true }), Patch{}, "", ""},
 		"it was taken back":       {set(refused), Patch{}, v1beta2.ReasonPatchRefused, "etcd 3.6.16 was taken back"},
 		"taken back, and Off":     {set(func(c *Cluster) { refused(c); c.Autopilot.Patches = ModeOff }), Patch{}, "", ""},
+		"it was named since":      {set(func(c *Cluster) { refused(c); c.NewestPatch, c.Version = "", newest }), Patch{}, "", ""},
+		"another cluster took it back": {
+			set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-23 * time.Hour) }), Patch{}, v1beta2.ReasonPatchHeld, "it is not tried here before 2026-",
+		},
+		"another one did, two days ago": {set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-48 * time.Hour) }), follow, "", ""},
 		"an earlier one was": {
 			set(func(c *Cluster) { refused(c); c.NewestPatch = "3.6.17" }), Patch{Version: "3.6.17", InsteadOf: former, Since: now}, "", "",
 		},
@@ -104,12 +116,15 @@ func TestFollowPatch(t *testing.T) {
 
 // TestRetreat takes a patch release back with which no member becomes healthy, and none that works, or of which that is not known.
 func TestRetreat(t *testing.T) {
-	back := Patch{Version: former, Since: now, Refused: newest}
+	back := Patch{Version: former, Since: now}
 	long, brief := 11*time.Minute, 9*time.Minute
 	begun := chose(former, time.Hour)
 	fails := updated(1, false, long)
 	noQuorum := func(o *Observed) { o.Etcd = Etcd{Contact: ContactMinority, ClusterID: recordedID} }
 	crashes := func(o *Observed) { o.Pods[1].StartProblem = "it crashes" }
+	unversioned := func(o *Observed) {
+		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = former, former, former
+	}
 	unpulled := func(problem string) func(*Observed) {
 		return func(o *Observed) {
 			o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: problem}}
@@ -120,11 +135,16 @@ func TestRetreat(t *testing.T) {
 		want Patch
 		says string
 	}{
-		"the first member fails":         {patchable(begun, fails), back, "c-1 has not become healthy with etcd 3.6.16: members go back to 3.6.15"},
+		"the first member fails":         {patchable(begun, fails), back, "c-1 is not healthy with etcd 3.6.16: members go back to 3.6.15"},
 		"it crashes":                     {patchable(begun, fails, crashes), back, "(it crashes)"},
 		"it has had too little time":     {patchable(begun, updated(1, false, brief)), Patch{}, ""},
-		"that was decided only now":      {patchable(chose(former, brief), fails), Patch{}, ""},
-		"another one has just come back": {patchable(begun, fails, func(o *Observed) { o.Pods[2].ReadyChanged = now.Add(-brief) }), Patch{}, ""},
+		"another one has just come back": {patchable(begun, fails, func(o *Observed) { o.Pods[2].ReadyChanged = now.Add(-time.Minute) }), Patch{}, ""},
+		"another one comes and goes":     {patchable(begun, updated(1, false, 31*time.Minute), func(o *Observed) { o.Pods[2].ReadyChanged = now }), back, ""},
+		"it comes and goes itself":       {patchable(begun, fails, func(o *Observed) { o.Pods[1].ReadyChanged = now }), back, ""},
+		"it has crashed once":            {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts = 1 }), back, "etcd ended and was started again"},
+		"it has crashed before":          {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.Restarts = 1, 1 }), Patch{}, ""},
+		"its pod is another one":         {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.PodUID = 1, "x" }), Patch{}, ""},
+		"it was lost":                    {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Member = "c-9" }, unversioned), back, "was lost"},
 		"it is healthy":                  {patchable(begun, updated(1, true, long)), Patch{}, ""},
 		"it answers, and is not ready":   {patchable(begun, updated(1, true, long), func(o *Observed) { o.Pods[1].Ready = false }), Patch{}, ""},
 		"another one works":              {patchable(begun, updated(2, true, long), fails), Patch{}, ""},
@@ -174,7 +194,7 @@ func TestRetreat(t *testing.T) {
 func TestRetreatAdvised(t *testing.T) {
 	o := patchable(chose(former, time.Hour), updated(1, false, time.Hour), func(o *Observed) { o.Cluster.Autopilot.Patches = ModeAdvise })
 	_, known := Decide(o)
-	if held := heldBy(known); !strings.HasPrefix(held, v1beta2.ReasonAutopilotAdvises+" c-1 has not become healthy") {
+	if held := heldBy(known); !strings.HasPrefix(held, v1beta2.ReasonAutopilotAdvises+" c-1 is not healthy") {
 		t.Errorf("held: %q", held)
 	}
 }
@@ -193,8 +213,9 @@ func TestPatchIsRecorded(t *testing.T) {
 		want   Patch
 	}{
 		"the same":              {func(*Cluster) {}, chosen},
-		"Auto Pilot is off":     {func(c *Cluster) { c.Autopilot = Autopilot{} }, chosen},
-		"a newer one is tested": {func(c *Cluster) { c.NewestPatch = "3.6.17" }, chosen},
+		"it is paused":          {func(c *Cluster) { c.Paused, c.Autopilot = true, Autopilot{} }, chosen},
+		"Auto Pilot is off":     {func(c *Cluster) { c.Autopilot = Autopilot{} }, chosen.unproven()}, // no member has it
+		"a newer one is tested": {func(c *Cluster) { c.NewestPatch = "3.6.17" }, chosen.unproven()},
 		"a version is named":    {func(c *Cluster) { c.NewestPatch = "" }, Patch{}},
 		"another minor release": {func(c *Cluster) { c.NewestPatch = "3.7.3" }, Patch{}},
 		"the spec is wrong":     {func(c *Cluster) { c.NewestPatch, c.Invalid = "", &failure.Problem{} }, chosen},
@@ -210,7 +231,7 @@ func TestPatchIsRecorded(t *testing.T) {
 	}
 }
 
-// TestProvenPatch never takes a release back with which a member was healthy, whatever has become of that since.
+// TestProvenPatch never takes a release back with which a member was healthy for ten minutes, whatever has become of that since.
 func TestProvenPatch(t *testing.T) {
 	o := patchable(chose(former, time.Hour), updated(1, true, 11*time.Minute))
 	proven := o.Cluster.Apply(Next(o), o)

@@ -44,6 +44,8 @@ type Record struct {
 	Quarantined Quarantined `json:",omitzero"`
 	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
 	Tuned Tuned `json:",omitzero"`
+	// RefusedPatches are the patch releases that were taken back, the latest last, and that no user has named since.
+	RefusedPatches []RefusedPatch `json:",omitempty"`
 	// Relocation is the member that is moved off a node whose disk is slow, or the last one that was; the zero value if there was none.
 	Relocation Relocation `json:",omitzero"`
 	// Hibernation is how far the cluster is with spec.hibernate.
@@ -93,7 +95,13 @@ func (r Record) Apply(a Action, o Observed) Record {
 	case Quarantine:
 		r.Quarantined = act.Quarantined
 	case CommitTuning:
-		r.Tuned = act.Tuned
+		if r.Tuned = act.Tuned; act.Refused.Version != "" {
+			r.RefusedPatches = refusing(r.RefusedPatches, act.Refused)
+		}
+	case RemoveMember:
+		if act.Name == r.Tuned.Patch.Trial.Member && act.Why == v1beta2.ReasonScaling { // that says nothing of the release that it has tried
+			r.Tuned.Patch = r.Tuned.Patch.unproven()
+		}
 	case CommitRelocation:
 		r.Relocation = act.Relocation
 	case CommitHibernation:
@@ -122,8 +130,9 @@ func (r Record) note(a Action, o Observed) Record {
 	if o.Cluster.Invalid == nil {
 		r.Tuned = r.Tuned.of(o)
 	}
-	if r.Tuned.Patch.InsteadOf != "" {
-		r.Tuned.Patch = r.Tuned.Patch.proven(o)
+	if r.RefusedPatches = o.stillRefused(r.RefusedPatches); r.Tuned.Patch.InsteadOf != "" {
+		o.Cluster.Tuned = r.Tuned
+		r.Tuned.Patch = newView(o).nextPatch()
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
@@ -190,7 +199,8 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 	}
 	next := Record{
 		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec, Tuned: r.Tuned,
-		Previous: r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
+		RefusedPatches: r.RefusedPatches,
+		Previous:       r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
 	}
 	next.Tuned.Patch = next.Tuned.Patch.unproven()
 	if r.Previous == nil {
@@ -211,7 +221,7 @@ func (r Record) putAside(o Observed) *Record {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
 	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
-	r.Relocation = Relocation{}
+	r.Relocation, r.RefusedPatches = Relocation{}, nil
 	return &r
 }
 
@@ -223,6 +233,7 @@ func (r Record) goBack() Record {
 	}
 	previous := *r.Previous
 	previous.Incarnations, previous.KeptUIDs, previous.AcceptedSpec, previous.Tuned = r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned
+	previous.RefusedPatches = r.RefusedPatches
 	return previous
 }
 

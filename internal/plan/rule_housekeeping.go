@@ -21,6 +21,9 @@ func (v *view) inProgress(but uint64) Action {
 		return v.awaitDefragmented()
 	}
 	for _, m := range v.learners {
+		if v.tried(m) && v.healthy(m) {
+			return Wait{Reason: v1beta2.ReasonPatchOnTrial, After: v.poll(), Message: v.trialMessage()}
+		}
 		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),

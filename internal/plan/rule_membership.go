@@ -145,13 +145,14 @@ func addToService(v *view) Action {
 }
 
 // promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
+// One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
 func promoteLearner(v *view) Action {
 	if len(v.voters) >= v.MaxMembers {
 		return nil
 	}
 	for _, m := range v.learners {
-		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
+		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() && !v.tried(m) {
 			return Promote{ID: m.ID, Name: m.Name}
 		}
 	}

@@ -80,8 +80,13 @@ func (v *view) aboutToStop(m Member) bool {
 // surplus reports whether there are more members than needed, with so many candidates, not counting a replacement that does not vote yet.
 func (v *view) surplus(candidates int) bool {
 	n := len(v.Etcd.Members) + candidates - v.TargetSize
-	takesPlace := n == 1 && candidates+len(v.learners) > 0 && v.replacing()
+	takesPlace := n == 1 && candidates+len(v.learners) > 0 && v.replacing() && !v.failedToReplace()
 	return n > 0 && !takesPlace
+}
+
+// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back.
+func (v *view) failedToReplace() bool {
+	return !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
 }
 
 // nextCandidateToDelete returns the last candidate that the API server does not refuse to delete.
@@ -107,7 +112,7 @@ func (v *view) nextToRemove() Member {
 	return victim
 }
 
-// leastNeeded returns the member to remove: learners first, then one whose data is wrong, then members that have to be replaced, do not answer or soon will
+// leastNeeded returns the member to remove: learners first, then one whose data is wrong, then one that tries a release, then members that have to be replaced, do not answer or soon will
 // not; then one that was to take the place of another that stays; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
@@ -119,7 +124,7 @@ func (v *view) leastNeeded() Member {
 		p := v.pods[m.Name]
 		replaced := v.change(m) == ChangeReplace && (m.ID != v.Relocated.ID || v.dispensable(m))
 		return []int{
-			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.tried(m)), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
 			toInt(replaced && m.ID != v.Leader), // all of those go, so that the leader need not move twice
 			toInt(v.isSuccessor(m) && v.Relocated.ID == 0),
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
@@ -144,13 +149,13 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that is already up
+// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that tries no release, that is already up
 // to date, so that it need not hand over again, and then the one with the longest log.
 func (v *view) nextLeader(leader Member) Member {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		return []uint64{uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
+		return []uint64{uint64(toInt(!v.tried(m))), uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
 	for _, m := range v.voters {
 		if m.ID != leader.ID && m.ID != v.Quarantined.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {

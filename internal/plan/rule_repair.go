@@ -62,7 +62,7 @@ func updateUnstartablePod(v *view) Action {
 		case (p.Drift.Template || p.Drift.Resources || p.ResizeInfeasible) && onVolume:
 			all = append(all, Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)})
 		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
-			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version})
+			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)})
 		}
 	}
 	return v.firstAllowed(all)

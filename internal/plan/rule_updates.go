@@ -83,11 +83,14 @@ func (v *view) hasToGo(name string) bool {
 // changesVersion reports whether the pod's etcd version has to change.
 func (v *view) changesVersion(p Pod) bool {
 	target := v.Versions.Target
-	return target != "" && p.Version != target
+	return target != "" && p.Version != target && !v.staysBehind(p)
 }
 
 // versionFor returns the version that a member's pod runs after its update.
 func (v *view) versionFor(p Pod) string {
+	if v.staysBehind(p) {
+		return p.Version
+	}
 	return cmp.Or(v.Versions.Target, p.Version)
 }
 
@@ -248,7 +251,7 @@ func addReplacement(v *view) Action {
 	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
 		return nil
 	}
-	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
+	return v.newMembers(1, v.newVersion())
 }
 
 // nextToUpdate returns the member to restart or recreate next, followers before the leader, and what updates it; the zero Member if

@@ -156,7 +156,7 @@ func (v *view) calm() bool { return v.calmBut(0) }
 
 // calmBut reports whether that is so of all members but the voter with that ID, which need not be healthy; 0 if all have to be.
 func (v *view) calmBut(but uint64) bool {
-	return v.inProgress(but) == nil && !v.updating() && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
+	return v.inProgress(but) == nil && !v.updating() && v.OnTrial.Trial.Member == "" && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
 		len(v.voters) == v.TargetSize && v.waitForVoters(but) == nil
 }
 

@@ -20,6 +20,7 @@ type view struct {
 	members          map[string]Member
 	answers          map[string]Answer // by pod name, only of the pod's current UID, and none of one whose disk hangs
 	voters, learners []Member          // the members that vote, and those that do not yet
+	untried          string            // why no member gets a release now that was chosen: see whyUntried
 }
 
 func newView(o Observed) *view {

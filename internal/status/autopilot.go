@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -19,11 +18,11 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	if s.Autopilot != nil {
 		shown.Tuned, shown.Volume, shown.Version = s.Autopilot.Tuned, s.Autopilot.Volume, s.Autopilot.Version // writeRecord's
-		shown.Relocation = s.Autopilot.Relocation
+		shown.RefusedVersions, shown.Relocation = s.Autopilot.RefusedVersions, s.Autopilot.Relocation
 	}
 	s.Autopilot = nil
 	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
-		shown.Relocation != nil {
+		shown.Relocation != nil || len(shown.RefusedVersions) > 0 {
 		s.Autopilot = &shown
 	}
 }
@@ -85,9 +84,7 @@ func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
 	if a.Volume != nil {
 		t.Volume, t.VolumeInsteadOf = a.Volume.Size.Value(), a.Volume.InsteadOf.Value()
 	}
-	if v := a.Version; v != nil {
-		t.Patch = plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Since: v.Since.Time, Refused: v.Refused}
-	}
+	t.Patch = patchOf(a.Version)
 	return t
 }
 
@@ -106,8 +103,5 @@ func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
 	if s.Autopilot.Volume = nil; t.Volume != 0 {
 		s.Autopilot.Volume = &v1beta2.TunedVolume{Size: size(t.Volume), InsteadOf: size(t.VolumeInsteadOf)}
 	}
-	if s.Autopilot.Version = nil; t.Patch.Version != "" {
-		p := t.Patch
-		s.Autopilot.Version = &v1beta2.ChosenVersion{Version: p.Version, InsteadOf: p.InsteadOf, Since: metav1.NewTime(p.Since), Refused: p.Refused}
-	}
+	s.Autopilot.Version = chosenVersion(t.Patch)
 }

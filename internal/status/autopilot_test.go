@@ -83,7 +83,7 @@ func TestOperatorMode(t *testing.T) {
 
 // TestChosenVersionIsShown as long as the spec asks for its minor release, whether or not anything is held.
 func TestChosenVersionIsShown(t *testing.T) {
-	chosen := &v1beta2.ChosenVersion{Version: "3.6.16", InsteadOf: "3.6.15", Since: metav1.NewTime(at)}
+	chosen := &v1beta2.ChosenVersion{Version: "3.6.16", Since: metav1.NewTime(at)}
 	after := func(newest string) *v1beta2.AutopilotStatus {
 		return Compute(edited(threeMembers(), func(in *Input) {
 			in.Cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Version: chosen}

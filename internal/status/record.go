@@ -32,6 +32,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	}
 	r.Quarantined = quarantinedOf(s.Quarantined)
 	r.Tuned, r.Relocation, r.Hibernation = tunedOf(s.Autopilot), relocationOf(s.Autopilot), hibernationOf(s)
+	r.RefusedPatches = RefusedPatches(s)
 	for _, v := range s.KeptVolumes {
 		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
@@ -113,6 +114,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
 	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), quarantinedFor(r.Quarantined)
 	writeTuned(s, r.Tuned)
+	writeRefusedPatches(s, r.RefusedPatches)
 	writeRelocation(s, r.Relocation)
 	s.Hibernation = string(r.Hibernation)
 	if r.Incarnations != (plan.Incarnations{}) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -39,15 +40,7 @@ func TestEveryFieldOfARecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := RecordOf(read)
-			if got.LeaderMoved.Equal(r.LeaderMoved) { // in whatever zone
-				got.LeaderMoved = r.LeaderMoved
-			}
-			if got.Tuned.Patch.Since.Equal(r.Tuned.Patch.Since) {
-				got.Tuned.Patch.Since = r.Tuned.Patch.Since
-			}
-			if got.Relocation.Since.Equal(r.Relocation.Since) {
-				got.Relocation.Since = r.Relocation.Since
-			}
+			inOneZone(&got, &r)
 			if r.Previous != nil {
 				got.Previous.LeaderMoved = r.Previous.LeaderMoved
 			}
@@ -55,6 +48,24 @@ func TestEveryFieldOfARecord(t *testing.T) {
 				t.Errorf("it comes back as\n%+v, not\n%+v, by %s", got, r, text)
 			}
 		})
+	}
+}
+
+// inOneZone has times that are equal be the same ones.
+func inOneZone(got, want *plan.Record) {
+	timesOf := func(r *plan.Record) []*time.Time {
+		trial := &r.Tuned.Patch.Trial
+		all := []*time.Time{&r.LeaderMoved, &r.Relocation.Since, &r.Tuned.Patch.Since, &trial.Began, &trial.Healthy, &trial.Failing}
+		for i := range r.RefusedPatches {
+			all = append(all, &r.RefusedPatches[i].Since)
+		}
+		return all
+	}
+	wanted := timesOf(want)
+	for i, at := range timesOf(got) {
+		if i < len(wanted) && at.Equal(*wanted[i]) {
+			*at = *wanted[i]
+		}
 	}
 }
 
@@ -89,8 +100,13 @@ func something(t *testing.T, v reflect.Value) {
 	case plan.Tuned:
 		v.Set(reflect.ValueOf(plan.Tuned{
 			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,
-			Patch: plan.Patch{Version: "3.6.16", InsteadOf: "3.6.15", Since: at, Refused: "3.6.14"},
+			Patch: plan.Patch{
+				Version: "3.6.16", InsteadOf: "3.6.15", Image: "etcd:v3.6.15@sha256:0123", Since: at,
+				Trial: plan.PatchTrial{Member: "c-1", PodUID: "uid", Began: at, Healthy: at, Restarts: 7, Failing: at},
+			},
 		}))
+	case []plan.RefusedPatch:
+		v.Set(reflect.ValueOf([]plan.RefusedPatch{{Version: "3.6.14", Image: "etcd:v3.6.14", Since: at}}))
 	case plan.Relocation:
 		v.Set(reflect.ValueOf(plan.Relocation{Member: 7, Name: "text", Node: "node", Since: at, GivenUp: "why"}))
 	case plan.Hibernation:

@@ -85,6 +85,25 @@ func (p Pinned) Image(repository, v string) string {
 	return Image(repository, v)
 }
 
+// With is the same with an image that takes the place of any other of its version and repository; an empty one takes none.
+func (p Pinned) With(image string) Pinned {
+	if image == "" {
+		return p
+	}
+	others := slices.DeleteFunc(slices.Clone(p), func(other string) bool {
+		return OfImage(other) == OfImage(image) && Repository(other) == Repository(image)
+	})
+	return append(Pinned{image}, others...)
+}
+
+// ByDigest is the image of that version in a repository by a digest such as sha256:…, empty if that is no digest.
+func ByDigest(repository, v, digest string) string {
+	if !digestForm.MatchString(digest) {
+		return ""
+	}
+	return Image(repository, v) + "@" + digest
+}
+
 // From reports whether an image that the operator has asked for is one from that repository. If none is named, an image by digest is: it
 // comes from where its digest was given for, and another place given for a later one makes no difference to those that run.
 func From(repository, image string) bool {

@@ -145,7 +145,7 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	}
 }
 
-// checkAutopilot is what must hold of a member that Auto Pilot has be replaced.
+// checkAutopilot is what must hold of a member that Auto Pilot has be replaced, or that tries a release.
 func (w *World) checkAutopilot(a plan.Action, o *plan.Observed) {
 	switch act := a.(type) {
 	case plan.Quarantine:
@@ -155,6 +155,7 @@ func (w *World) checkAutopilot(a plan.Action, o *plan.Observed) {
 			w.checkRelocation(act)
 		}
 	default:
+		w.checkTrial(a)
 	}
 }
 

@@ -164,6 +164,7 @@ var faults = map[Kind]transition{
 		name:    "status lost",
 		ifWorld: func(w *World) bool { return w.Status.ID != 0 || w.Status.Bootstrap != nil },
 		onWorld: func(w *World) {
+			w.Noted = w.noted()
 			w.Status, w.Forgotten = Status{}, w.Highest
 			if w.asked() > w.off() { // whether what was saved is of this cluster nobody knows any more
 				w.save(&w.Spec)

@@ -166,7 +166,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
-	e.chosen(k.Status.Tuned.Patch)
+	e.chosen(k)
 	e.relocation(k.Status.Relocation)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
@@ -244,6 +244,7 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markTuned, int(p.Quota/mebi))
 	e.rare(markDrags, bits(p.Drags))
 	e.named(markAvoids, p.Avoids)
+	e.rare(markPodTrial, 2*p.Restarts+bits(p.Aged))
 }
 
 func (e *encoder) permit(p *member.Permit) {

@@ -61,6 +61,16 @@ const (
 	markInTime
 )
 
+// And those of its trial.
+const (
+	markTrial = 0xc0 + iota
+	markTrialTimes
+	markPodTrial
+	markRefused
+	markSour
+	markNoted
+)
+
 // And those of members that are moved to other nodes.
 const (
 	markRelocation = 0xc8 + iota

@@ -80,6 +80,7 @@ func (w *World) memberRun(p *Pod) {
 		return
 	}
 	permit, dir := p.Permit, w.dir(p)
+	w.startsAgain(p)
 	p.Runs, p.Restarting, p.Hung = p.Version, false, false
 	defer func() {
 		w.Etcd.Listen(dir, listeners(p.Transport))

@@ -67,6 +67,7 @@ const (
 	snapshotRead
 	backupVerified
 	windowOpens
+	allowedAgain
 	forgedGone
 	// Faults.
 	podKilled
@@ -108,6 +109,8 @@ const (
 	patchTested
 	backupAges
 	windowShuts
+	patchSours
+	refusedElsewhere
 	diskDrags
 	diskRecovers
 	dataRolledBack

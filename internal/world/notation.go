@@ -90,7 +90,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.Defragment:
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.CommitTuning:
-		return note("commit-tuning", tuningOperands(act.Tuned)...)
+		return note("commit-tuning", append(tuningOperands(act.Tuned), act.Refused.Version)...)
 	case plan.CommitRelocation:
 		return note("commit-relocation", act.Name, act.Node, act.Member, act.GivenUp)
 	case plan.CommitHibernation:
@@ -113,7 +113,7 @@ func restoreOperands(r plan.CreateRestore) []any {
 func tuningOperands(t plan.Tuned) []any {
 	operands := []any{int(t.Quota), int(t.InsteadOf), int(t.Volume), int(t.VolumeInsteadOf)}
 	if p := t.Patch; p != (plan.Patch{}) {
-		operands = append(operands, p.Version, p.InsteadOf, p.Refused)
+		operands = append(operands, p.Version, p.InsteadOf)
 	}
 	return operands
 }

@@ -149,10 +149,11 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 
 func (w *World) setStatus(s Status) {
 	old := w.Status
+	w.checkAccepted(&s)
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
 		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.Transport != old.Transport || s.PreviousSpec != old.PreviousSpec ||
-		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Relocation != old.Relocation || s.Tuned.Patch != old.Tuned.Patch ||
+		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Relocation != old.Relocation || s.Tuned.Patch != old.Tuned.Patch || len(s.RefusedPatches) != len(old.RefusedPatches) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
@@ -187,7 +188,7 @@ func (w *World) mentions(uid string) bool {
 				return true
 			}
 		}
-		if slices.Contains(k.Status.KeptUIDs, uid) || bound(k.Status.Bootstrap, uid) ||
+		if slices.Contains(k.Status.KeptUIDs, uid) || k.Status.Tuned.Patch.Trial.PodUID == uid || bound(k.Status.Bootstrap, uid) ||
 			k.Status.Previous != nil && bound(k.Status.Previous.Bootstrap, uid) {
 			return true
 		}

@@ -12,8 +12,11 @@ import (
 type Patches struct {
 	// Newest is the newest release that the operator is tested with, empty while that is the one of the spec.
 	Newest string
-	// Unsaved is true while no backup of the last day is verified, and Shut while the maintenance window is closed.
-	Unsaved, Shut bool
+	// Unsaved is true while no backup of the last day is verified, Shut while the maintenance window is closed, and Elsewhere while the release was
+	// taken back in another cluster a moment ago.
+	Unsaved, Shut, Elsewhere bool
+	// Sour is the release that has failed a while after its start and never starts again, empty if none has.
+	Sour string
 }
 
 // patching is what becomes of that.
@@ -43,10 +46,31 @@ var patching = map[Kind]transition{
 		ifWorld: func(w *World) bool { return w.Shut },
 		onWorld: func(w *World) { w.Shut = false },
 	},
+	patchSours: {
+		name:    "a release fails a while after its start",
+		ifWorld: func(w *World) bool { return w.Sour == "" && w.fresh() },
+		onWorld: (*World).sour,
+	},
+	refusedElsewhere: {
+		name:    "the release is taken back in another cluster",
+		ifWorld: func(w *World) bool { return w.Follows && !w.Elsewhere && w.behind() },
+		onWorld: func(w *World) { w.Elsewhere = true },
+	},
+	allowedAgain: {
+		name:    "a day has passed since another cluster took the release back",
+		ifWorld: func(w *World) bool { return w.Elsewhere },
+		onWorld: func(w *World) { w.Elsewhere = false },
+	},
 }
 
-// PatchFaults are new patch releases, and what they wait for.
-var PatchFaults = []Kind{patchTested, backupAges, windowShuts}
+// PatchFaults are new patch releases, and what they wait for. SourFaults are releases that fail later, LateFaults beside members that fail for
+// another reason, and FleetFaults those that fail elsewhere.
+var (
+	PatchFaults = []Kind{patchTested, backupAges, windowShuts}
+	SourFaults  = []Kind{patchTested, patchSours}
+	LateFaults  = []Kind{patchTested, patchSours, serverCrashes, podKilled, volumeLost, passHeld}
+	FleetFaults = []Kind{patchTested, refusedElsewhere, passHeld}
+)
 
 // nextTested is the release after the newest one, empty if there is none.
 func (w *World) nextTested() string {
@@ -60,6 +84,9 @@ func (w *World) nextTested() string {
 func (k *Kube) version() string {
 	if chosen := k.Status.Tuned.Patch.Version; k.Follows && minorOf(chosen) == minorOf(k.Version) {
 		return chosen
+	}
+	if k.Follows && minorOf(k.Noted) == minorOf(k.Version) {
+		return k.Noted
 	}
 	return k.Version
 }
@@ -78,7 +105,7 @@ func (w *World) newest() string {
 // behind reports whether there is a release to follow that was not refused.
 func (w *World) behind() bool {
 	newest := w.newest()
-	return newest != "" && newest != w.version() && newest != w.Status.Tuned.Patch.Refused
+	return newest != "" && newest != w.version() && !w.Status.Refuses(newest)
 }
 
 // upToDate reports whether all is as it is to be in the end that is done step by step: no switch of transports, no release to follow, and nobody
@@ -95,8 +122,12 @@ func (w *World) lookAtPatches(o *plan.Observed) {
 	if w.cfg.Autopilot.Patches == plan.ModeOff {
 		return
 	}
-	if o.Cluster.NewestPatch = w.newest(); !w.Unsaved && plan.PatchDue(*o) {
+	o.Cluster.NewestPatch = w.newest()
+	if due := plan.PatchDue(*o); due && !w.Unsaved {
 		o.Cluster.Backup = plan.RecoveryBackup{EtcdBackup: "backup", Snapshot: "snapshot", Taken: base.Add(-time.Hour)}
+	}
+	if w.Elsewhere && plan.PatchDue(*o) {
+		o.Cluster.RefusedElsewhere = base
 	}
 	o.Cluster.Autopilot.Window = plan.Window{Set: true, Open: !w.Shut}
 }
@@ -105,9 +136,9 @@ func (w *World) lookAtPatches(o *plan.Observed) {
 // before, where no member runs the other.
 func (w *World) checkPatch(act plan.CommitTuning) {
 	from, to := w.version(), act.Patch.Version
-	if act.Patch.Refused != "" {
-		runs := w.running(func(p *Pod) bool { return p.Runs == from })
-		if to != w.Status.Tuned.Patch.InsteadOf || act.Patch.Refused != from || runs != nil {
+	if act.Refused.Version != "" {
+		well := w.running(func(p *Pod) bool { return p.Runs == from && p.Restarts == 0 })
+		if to != w.Status.Tuned.Patch.InsteadOf || act.Refused.Version != from || well != nil {
 			w.violate("R: %s is taken back for %s, and it was not chosen for that, or a member runs it", from, to)
 		}
 		return
@@ -115,12 +146,14 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 	switch {
 	case to != w.newest() || minorOf(to) != minorOf(from) || version.Compare(to, from) <= 0:
 		w.violate("R: %s is followed, from %s", to, from)
-	case to == w.Status.Tuned.Patch.Refused:
+	case w.Status.Refuses(to):
 		w.violate("R: %s is tried again", to)
 	case w.Unsaved:
 		w.violate("R: %s is followed without a backup", to)
 	case w.Shut:
 		w.violate("R: %s is followed outside the maintenance window", to)
+	case w.Elsewhere:
+		w.violate("R: %s is followed, and was taken back in another cluster", to)
 	case w.running(func(p *Pod) bool { return p.Runs != from }) != nil:
 		w.violate("R: %s is followed before all members run %s", to, from)
 	}
@@ -128,12 +161,28 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 
 func (e *encoder) patches(p *Patches) {
 	e.named(markTested, p.Newest)
-	e.rare(markUnready, bits(p.Unsaved, p.Shut))
+	e.rare(markUnready, bits(p.Unsaved, p.Shut, p.Elsewhere))
+	e.named(markSour, p.Sour)
 }
 
-func (e *encoder) chosen(p plan.Patch) {
+func (e *encoder) chosen(k *Kube) {
+	p := k.Status.Tuned.Patch
 	if p.Version != "" {
-		e.named(markChosen, p.Version+" "+p.InsteadOf+" "+p.Refused)
+		e.named(markChosen, p.Version+" "+p.InsteadOf)
 		e.rare(markInTime, bits(p.Since.Equal(base)))
 	}
+	e.tried(p.Trial)
+	e.named(markNoted, k.Noted)
+	for _, refused := range k.Status.RefusedPatches {
+		e.named(markRefused, refused.Version)
+	}
+}
+
+func (e *encoder) tried(t plan.PatchTrial) {
+	if t.Member == "" {
+		return
+	}
+	e.named(markTrial, t.Member+" "+t.PodUID)
+	times := bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base))
+	e.rare(markTrialTimes, 64*t.Restarts+times)
 }

@@ -51,6 +51,7 @@ func seedable(o *plan.Observed) error {
 		{c.ID == 0, "it has not been up yet"},
 		{c.Previous != nil || c.Restore != "" || c.CancelReason != nil || c.Resuming != "", "a restore is under way"},
 		{c.Relocation.Member != 0, "a member is being moved to another node"},
+		{c.Tuned.Patch.InsteadOf != "", "a patch release is on trial"},
 		{o.Etcd.Contact != plan.ContactQuorum, "no quorum of the members answers"},
 		{len(o.Refused) > 0, "the API server refuses something that the operator has to write"},
 		{len(o.Conflicts) > 0, "names of the cluster's are taken by other objects"},

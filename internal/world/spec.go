@@ -123,7 +123,7 @@ func (v Volume) left() bool { return !v.Owned && v.ClusterID != 0 }
 
 // poisoned reports whether etcd never starts in such a pod.
 func (w *World) poisoned(version string, template int) bool {
-	return template < 0 || slices.Contains(w.cfg.Unfit, version)
+	return template < 0 || slices.Contains(w.cfg.Unfit, version) || version == w.Sour
 }
 
 // ends reports whether etcd ends in the pod at every start.

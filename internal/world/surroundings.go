@@ -203,7 +203,7 @@ func (w *World) early() bool {
 			return true
 		}
 	}
-	return w.Status.moved() || w.Status.chosen() || w.Status.relocates()
+	return w.Status.moved() || w.Status.chosen() || w.Status.tries() || w.Status.relocates()
 }
 
 // wait lets every deadline pass.
@@ -218,6 +218,7 @@ func (w *World) wait() {
 	if w.Status.chosen() {
 		w.Status.Tuned.Patch.Since = base.Add(-time.Hour)
 	}
+	w.age()
 	if w.Status.relocates() {
 		w.Status.Relocation.Since = later(w.Status.Relocation.Since)
 	}

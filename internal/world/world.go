@@ -110,6 +110,8 @@ type Kube struct {
 	Await awaited
 	// Taken is true while another owner has a Service of a name that the cluster needs.
 	Taken bool
+	// Noted is what the members were found to run when status was lost, empty if it never was.
+	Noted string
 	// Gone is the highest of the snapshots that were to replace the data of which nothing says any more where it is.
 	Gone int
 }
@@ -168,6 +170,10 @@ type Pod struct {
 	// Drags is true while the pod's disk has been slow for an hour. Avoids is the node that it must not be on.
 	Drags  bool
 	Avoids string
+	// Restarts is how often etcd was started again in the pod, and Aged is true once it has run for a while: both only where releases are
+	// followed.
+	Restarts int
+	Aged     bool
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
 	// Database is that of the pod's member.

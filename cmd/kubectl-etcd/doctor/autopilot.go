@@ -11,7 +11,7 @@ func autopilot(f *Facts) (found []Finding) {
 		return nil
 	}
 	for _, h := range f.Cluster.Status.Autopilot.Held {
-		if h.Reason == v1beta2.ReasonWaitingForWindow || h.Reason == v1beta2.ReasonWaitingForBrake {
+		if h.Reason == v1beta2.ReasonWaitingForWindow || h.Reason == v1beta2.ReasonWaitingForBrake || h.Reason == v1beta2.ReasonPatchOnTrial {
 			found = append(found, good("%s: %s: %s", h.Feature, h.Reason, h.Message)...)
 			continue
 		}

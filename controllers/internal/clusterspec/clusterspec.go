@@ -30,11 +30,12 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 // Effective is the spec in force: the user's, or while that is invalid the last valid one, so that a mistake does not change a
 // running cluster. Size, paused, hibernate, how far Auto Pilot goes, what happens once a quorum is lost, and what becomes of volumes with the cluster
 // are always the user's: whoever asks to keep data must not lose it for another mistake. So is a maintenance window that can be read. A version
-// is always set, and a whole one, unless it is refused. The claims are the cluster's, because volumes cannot shrink.
-func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
+// is always set, and a whole one, unless it is refused. The claims are the cluster's, because volumes cannot shrink, and so are the pods, which
+// matter only while there is no status.
+func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim, pods ...corev1.Pod) (v1beta2.EtcdClusterSpec, *failure.Problem) {
 	accepted := accepted(c)
 	wanted := *c
-	wanted.Spec.Version = versionOf(c, accepted, claims)
+	wanted.Spec.Version = versionOf(c, accepted, claims, pods)
 	problem := validate(&wanted)
 	if problem == nil {
 		problem = validateVolumes(&wanted, claims)

@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -82,6 +84,34 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestVersionOfPods wants the same of pods that have no volumes: those that may have run, and are the cluster's own.
+func TestVersionOfPods(t *testing.T) {
+	cluster := &v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{Version: "3.6"}}
+	cluster.Name, cluster.UID = "c", "uid"
+	pods := func(versions ...string) (all []corev1.Pod) {
+		for _, v := range versions {
+			pod := corev1.Pod{}
+			pod.OwnerReferences = []metav1.OwnerReference{{UID: cluster.UID, Controller: new(true)}}
+			pod.Annotations = map[string]string{member.PermitAnnotation: "{}"}
+			pod.Spec.Containers = []corev1.Container{{Name: resources.EtcdContainer, Image: version.Image("", v)}}
+			all = append(all, pod)
+		}
+		return all
+	}
+	others, waiting := pods("3.6.15", "3.6.15"), pods("3.6.15", "3.6.15")
+	for i := range others {
+		others[i].OwnerReferences, waiting[i].Annotations = nil, nil
+	}
+	for want, given := range map[string][]corev1.Pod{
+		"3.6.15": pods("3.6.15", "3.6.15", "3.6.11"), "3.6.11": pods("3.6.11", "3.6.15", "3.6.11"),
+		version.DefaultEtcd: append(others, waiting...),
+	} {
+		if got, _ := Effective(cluster, nil, given...); got.Version != want {
+			t.Errorf("with %d pods it is %s, want %s", len(given), got.Version, want)
+		}
+	}
+}
+
 // TestVersionWithoutStatus wants a cluster whose status was lost to keep the version that its volumes say, if it is of the minor release that
 // the spec asks for.
 func TestVersionWithoutStatus(t *testing.T) {
@@ -103,7 +133,11 @@ func TestVersionWithoutStatus(t *testing.T) {
 		asked, want string
 		claims      []corev1.PersistentVolumeClaim
 	}{
-		{"3.6", "3.6.15", claims("3.6.15", "3.6.11")},
+		{"3.6", "3.6.15", claims("3.6.15", "3.6.15", "3.6.11")}, // two have it: it was accepted
+		{"3.6", "3.6.11", claims("3.6.15", "3.6.11", "3.6.11")}, // it may have been on trial, or never have started
+		{"3.6", "3.6.11", claims("3.6.11", "3.6.15")},
+		{"3.6", "3.6.15", claims("3.6.15")},
+		{"3.6", "3.6.15", claims("3.6.15", "3.5.35")},
 		{"3.6", version.DefaultEtcd, claims("3.5.35")},
 		{"3.6", version.DefaultEtcd, claims("3.6.1", "")},
 		{"3.6", version.DefaultEtcd, copied},

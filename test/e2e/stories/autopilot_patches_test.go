@@ -12,10 +12,13 @@ import (
 // The patch release that the operator is tested with, and the one before, of one minor release.
 const formerPatch, newestPatch, minorRelease = "3.6.15", "3.6.16", "3.6"
 
-// TestFollowPatches has a cluster with an older patch release follow its minor release: nothing happens before there is a verified backup, and
-// then a client notices no more than of any update.
+// trialPace has a member try a release for a minute, instead of ten.
+const trialPace = 10
+
+// TestFollowPatches has a cluster with an older patch release follow its minor release: nothing happens before there is a verified backup, then
+// one member tries the release, and a client notices no more than of any update.
 func TestFollowPatches(t *testing.T) {
-	t.Parallel()
+	quickened(t, trialPace)
 	s := begin(t, "follow-patches", followed())
 	s.settled()
 	s.client()
@@ -27,6 +30,9 @@ func TestFollowPatches(t *testing.T) {
 	s.backedUp("nightly")
 	s.look("there is a backup")
 	s.chosen(newestPatch, limit)
+	first := s.tries()
+	s.isHeld("patches", v1beta2.ReasonPatchOnTrial, first+" is the first member to run etcd "+newestPatch+": the others follow at")
+	s.aloneRuns(newestPatch, first)
 	s.allRun(newestPatch)
 	s.settled()
 	s.has("before", 10)
@@ -35,12 +41,48 @@ func TestFollowPatches(t *testing.T) {
 	s.unsaid(v1beta2.ReasonPatchRefused)
 }
 
+// TestPatchFailsLater ends etcd in the member that tries a release, once it was healthy with that: the member goes back on its data, no other one
+// gets it, and it is not tried in another cluster either, which is not told whose it was.
+func TestPatchFailsLater(t *testing.T) {
+	quickened(t, trialPace)
+	s := begin(t, "patch-fails-later", followed())
+	s.settled()
+	s.client()
+	s.puts("before", 10)
+	s.backup("nightly", s.minio(), nil)
+	s.backedUp("nightly")
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	first := s.tries()
+	must(t, nodes.Faults().KillContainer(t.Context(), s.Namespace+"/"+first+"/etcd"))
+	s.chosen(formerPatch, limit)
+	s.isHeld("patches", v1beta2.ReasonPatchRefused, newestPatch)
+	s.allRun(formerPatch)
+	s.settled()
+	s.has("before", 10)
+	s.report("a client saw")
+	s.toldOnce(v1beta2.ReasonPatchRefused)
+
+	other := begin(t, "patch-held", followed())
+	other.settled()
+	other.backup("nightly", other.minio(), nil)
+	other.backedUp("nightly")
+	must(t, other.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	other.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
+	other.allRun(formerPatch)
+	must(t, s.Upgrade(t.Context(), newestPatch, limit)) // whoever names it means it, and the other one may try it then
+	s.settled()
+	other.look("the release is allowed")
+	other.chosen(newestPatch, limit)
+	other.allRun(newestPatch)
+	other.settled()
+}
+
 // TestPatchRefused has the operator take etcd 3.5 for the newest patch release of 3.6, which does not start on the data of 3.6: after ten
-// minutes the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version has it tried again. No
+// minutes, which are one here, the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version has it tried again. No
 // other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
-	spec := followed()
-	s := begin(t, "patch-refused", spec)
+	quickened(t, trialPace)
+	s := begin(t, "patch-refused", followed())
 	s.settled()
 	s.client()
 	s.puts("before", 10)
@@ -52,7 +94,7 @@ func TestPatchRefused(t *testing.T) {
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
 	s.chosen(newestPatch, limit)
 	start := time.Now()
-	s.chosen(formerPatch, 20*time.Minute) // ten of them after the first member has gone
+	s.chosen(formerPatch, 2*limit) // a minute after the first member has gone
 	t.Logf("taken back after %.0f s", time.Since(start).Seconds())
 	s.isHeld("patches", v1beta2.ReasonPatchRefused, newestPatch)
 	s.allRun(formerPatch)
@@ -86,6 +128,36 @@ func (s *story) chosen(version string, within time.Duration) {
 		a := object.Status.Autopilot
 		return inJSON(a), a != nil && a.Version != nil && a.Version.Version == version
 	}))
+}
+
+// tries waits until a member is healthy with a release that others do not have yet, and returns its name.
+func (s *story) tries() (first string) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "a member tries a release", limit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		a := object.Status.Autopilot
+		well := a != nil && a.Version != nil && a.Version.Trial != nil && a.Version.Trial.HealthySince != nil
+		if well {
+			first = a.Version.Trial.Member
+		}
+		return inJSON(a), well
+	}))
+	return first
+}
+
+// aloneRuns wants no member but that one to run that version.
+func (s *story) aloneRuns(version, first string) {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	for _, m := range object.Status.MemberStatuses {
+		if (m.Version == version) != (m.Name == first) {
+			s.t.Errorf("%s runs etcd %s while %s tries %s", m.Name, m.Version, first, version)
+		}
+	}
 }
 
 // allRun waits until all members run that version.

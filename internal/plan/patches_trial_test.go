@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// passed records what a pass has observed that did nothing, and moves the clock on.
+func passed(o Observed, by time.Duration) Observed {
+	o.Cluster.Record = o.Cluster.Apply(nil, o)
+	o.Cluster.Version, o.Now = o.Cluster.Tuned.Patch.Version, o.Now.Add(by)
+	return o
+}
+
+// hasImage has the image of a release be on all nodes.
+func hasImage(release string) func(*Observed) {
+	return func(o *Observed) {
+		for _, node := range []string{"n0", "n1", "n2"} {
+			o.PrepullPods = append(o.PrepullPods, PrepullPod{Name: node + release, Node: node, Image: o.Cluster.Image(release), Done: true})
+		}
+	}
+}
+
+// ready has evictions be blocked, and a member be out of the client Service: all is done that comes before it is restarted.
+func ready(i int) func(*Observed) {
+	return func(o *Observed) { o.Budget.MinAvailable, o.Pods[i].InService = len(o.Etcd.Members), false }
+}
+
+// TestPatchTrial has the second member follow no sooner than the first one was healthy for ten minutes, and says until when that is waited for.
+func TestPatchTrial(t *testing.T) {
+	first := patchable(chose(former, time.Minute), hasImage(newest), ready(2), func(o *Observed) {
+		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = newest, newest, newest
+	})
+	second := func(o Observed) bool {
+		switch a := Next(o).(type) {
+		case SetImage, RemoveFromService, MoveLeader:
+			return true
+		case Wait:
+			t.Errorf("nothing goes on during the trial: %s", a.Message)
+		default:
+		}
+		return false
+	}
+	if second(first) {
+		t.Fatalf("as soon as it is healthy: %#v", Next(first))
+	}
+	o := passed(first, 9*time.Minute)
+	_, known := Decide(o)
+	until := "c-1 is the first member to run etcd 3.6.16: the others follow at " + now.Add(10*time.Minute).Format(time.RFC3339)
+	if second(o) || !strings.HasPrefix(heldBy(known), v1beta2.ReasonPatchOnTrial+" "+until) || !known.Disturbing() {
+		t.Errorf("after nine minutes: %#v; held: %s", Next(o), heldBy(known))
+	}
+	o = passed(o, time.Minute)
+	if !second(o) || heldBy(Assess(o)) != "" {
+		t.Errorf("after ten minutes: %#v", Next(o))
+	}
+	if p := passed(o, 0).Cluster.Tuned.Patch; p != (Patch{Version: newest, Since: first.Cluster.Tuned.Patch.Since}) {
+		t.Errorf("after ten minutes it is %+v", p)
+	}
+	named := edit(first, func(o *Observed) { o.Cluster.NewestPatch = "" })
+	if !second(named) {
+		t.Errorf("a user has named the release: %#v", Next(named))
+	}
+	quick := edit(passed(first, 2*time.Minute), func(o *Observed) { o.Cluster.Autopilot.Pace = 5 })
+	if !second(quick) {
+		t.Errorf("a test that is five times as quick: %#v", Next(quick))
+	}
+}
+
+// TestTrialBeginsAnew has what interrupts a trial make it longer, and take back the ten minutes of failures from nobody who comes and goes.
+func TestTrialBeginsAnew(t *testing.T) {
+	well := updated(1, true, 9*time.Minute)
+	fails := func(o *Observed) {
+		o.Pods[1].Ready, o.Pods[1].ReadyChanged = false, o.Now
+		o.Etcd.Answers = append(o.Etcd.Answers[:1:1], o.Etcd.Answers[2:]...)
+	}
+	for title, c := range map[string]struct {
+		change           func(*Observed)
+		healthy, failing time.Duration // ago, -1 for never
+	}{
+		"nothing happens":                 {func(*Observed) {}, 9 * time.Minute, -1},
+		"it was not ready in between":     {func(o *Observed) { o.Pods[1].ReadyChanged = now.Add(-time.Second) }, 0, -1},
+		"it fails":                        {fails, -1, 0},
+		"it does not answer the operator": {func(o *Observed) { fails(o); o.Pods[1].Ready = true }, 9 * time.Minute, -1},
+		"it is far behind":                {func(o *Observed) { o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 5000, 5000 }, 9 * time.Minute, -1},
+		"its pod is another one":          {func(o *Observed) { o.Pods[1].UID, o.Etcd.Answers[1].PodUID = "other", "other" }, 0, -1},
+		"it has failed before":            {func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute) }, 9 * time.Minute, 5 * time.Minute},
+		"and fails again": {
+			func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute); fails(o) }, -1, 5 * time.Minute,
+		},
+	} {
+		o := patchable(chose(former, time.Hour), well, c.change)
+		trial := o.Cluster.Apply(nil, o).Tuned.Patch.Trial
+		at := func(ago time.Duration) time.Time {
+			if ago < 0 {
+				return time.Time{}
+			}
+			return now.Add(-ago)
+		}
+		if !trial.Healthy.Equal(at(c.healthy)) || !trial.Failing.Equal(at(c.failing)) {
+			t.Errorf("%s: %+v", title, trial)
+		}
+	}
+}
+
+// TestFlapping takes a release back whose member comes and goes, ten minutes after it first went, as if it had stayed away.
+func TestFlapping(t *testing.T) {
+	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute))
+	up, down := o.Etcd.Answers, slices.Concat(o.Etcd.Answers[:1], o.Etcd.Answers[2:])
+	for minute := range 12 {
+		o.Pods[1].Ready, o.Pods[1].ReadyChanged, o.Etcd.Answers = minute%2 == 1, o.Now, up
+		if !o.Pods[1].Ready {
+			o.Etcd.Answers = down
+		}
+		act, back := Next(o).(CommitTuning)
+		if back != (minute == 10) {
+			t.Errorf("after %d minutes: %#v", minute, Next(o))
+		}
+		if back {
+			if act.Patch.Version != former || act.Refused != (RefusedPatch{Version: newest, Image: o.Cluster.Image(newest), Since: o.Now}) {
+				t.Errorf("%+v", act)
+			}
+			return
+		}
+		o = passed(o, time.Minute)
+	}
+}
+
+// TestUntried looks again at what a release may be chosen for, right before the first member gets it.
+func TestUntried(t *testing.T) {
+	untried := patchable(chose(former, 48*time.Hour), hasImage(newest), ready(1))
+	if act, ok := Next(untried).(SetImage); !ok || act.Version != newest {
+		t.Fatalf("it is not given to any member: %#v", Next(untried))
+	}
+	kept, given := untried.Cluster.Tuned.Patch, Patch{Version: former, Since: untried.Cluster.Tuned.Patch.Since}
+	for title, c := range map[string]struct {
+		change func(*Observed)
+		want   Patch
+		says   string
+	}{
+		"the backup is too old by now": {func(o *Observed) { o.Cluster.Backup.Taken = now.Add(-25 * time.Hour) }, given, "older than 24 hours"},
+		"there is none any more":       {func(o *Observed) { o.Cluster.Backup = RecoveryBackup{} }, given, "no EtcdBackup"},
+		"the window has closed":        {func(o *Observed) { o.Cluster.Autopilot.Window.Set = true }, given, "window"},
+		"there is an alarm":            {func(o *Observed) { *o = alarmed(*o, Alarm{AlarmNoSpace, id(1)}) }, given, "NOSPACE"},
+		"there is a newer one":         {func(o *Observed) { o.Cluster.NewestPatch = "3.6.17" }, given, "another one"},
+		"another cluster took it back": {func(o *Observed) { o.Cluster.RefusedElsewhere = now.Add(-time.Hour) }, given, "in another cluster"},
+		"the mode is Advise":           {func(o *Observed) { o.Cluster.Autopilot.Patches = ModeAdvise }, given, "does not allow"},
+		"the template differs":         {func(o *Observed) { o.Pods[0].Drift.Template = true }, kept, "another reason"},
+		"a voter is down":              {func(o *Observed) { *o = silent(*o, 2) }, kept, "not all members are healthy"},
+		"it is paused":                 {func(o *Observed) { o.Cluster.Paused, o.Cluster.Autopilot = true, Autopilot{} }, kept, ""},
+	} {
+		o := edit(untried, c.change)
+		action, known := Decide(o)
+		if set, ok := action.(SetImage); ok && set.Version == newest {
+			t.Errorf("%s: %#v", title, action)
+		}
+		if recreate, ok := action.(Recreate); ok && recreate.Version != former {
+			t.Errorf("%s: %#v", title, action)
+		}
+		if held := heldBy(known); !strings.Contains(held, c.says) || c.says != "" && !strings.HasPrefix(held, v1beta2.ReasonPatchHeld) {
+			t.Errorf("%s: held: %q", title, held)
+		}
+		if got := o.Cluster.Apply(action, o).Tuned.Patch; got != c.want {
+			t.Errorf("%s: %+v, want %+v", title, got, c.want)
+		}
+	}
+}
+
+// TestLearnerOnTrial has a cluster of one have its new member vote no sooner than it has run the release for a while: from then on it cannot do
+// without it.
+func TestLearnerOnTrial(t *testing.T) {
+	one := func(changes ...func(*Observed)) Observed {
+		o := withLearner(edit(healthyCluster(1, true), func(o *Observed) {
+			o.Cluster.Version, o.Cluster.NewestPatch, o.Cluster.Autopilot.Patches, o.MayDisturb = former, newest, ModeOn, true
+			o.Pods[0].Version, o.Volumes[0].Version, o.Etcd.Answers[0].Version = former, former, former
+		}), 1)
+		o.Etcd.Members[1].Published = true
+		o.Pods[1].Permit = &member.Permit{Mode: member.ModeJoin, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)), PodUID: o.Pods[1].UID, Attempt: 1}
+		o.Etcd.Answers = append(o.Etcd.Answers, answerOf(1))
+		o.Etcd.Answers[1].Learner, o.Budget.MinAvailable = true, 2
+		return edit(o, changes...)
+	}
+	begun := one(chose(former, time.Minute))
+	o := passed(begun, 9*time.Minute)
+	for _, o := range []Observed{begun, o} {
+		if act, waits := Next(o).(Wait); !waits || act.Reason != v1beta2.ReasonPatchOnTrial {
+			t.Errorf("it does not wait: %#v", Next(o))
+		}
+	}
+	if act, promotes := Next(passed(o, time.Minute)).(Promote); !promotes || act.Name != "c-1" {
+		t.Errorf("after ten minutes: %#v", Next(passed(o, time.Minute)))
+	}
+	if act, promotes := Next(one(func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })).(Promote); !promotes {
+		t.Errorf("a user has named the release: %#v", act)
+	}
+}
+
+// TestShrinkingOnTrial removes the member that tries a release, rather than one that does not.
+func TestShrinkingOnTrial(t *testing.T) {
+	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute), func(o *Observed) { o.Cluster.Size = 1 })
+	if victim := Assess(o).NextToRemove.Name; victim != "c-1" {
+		t.Errorf("%s is to be removed", victim)
+	}
+	for why, want := range map[string]Patch{
+		v1beta2.ReasonScaling:        {Version: former, Since: o.Cluster.Tuned.Patch.Since}, // it may be tried again
+		v1beta2.ReasonDivergedMember: o.Cluster.Tuned.Patch,
+	} {
+		if got := o.Cluster.Apply(RemoveMember{ID: id(1), Name: "c-1", Why: why}, o).Tuned.Patch; got != want {
+			t.Errorf("once it is removed for %s: %+v", why, got)
+		}
+	}
+}
+
+// TestImageOfWayBack has members go back to the very image that they had, whatever this operator knows of its version.
+func TestImageOfWayBack(t *testing.T) {
+	const image = "quay.io/coreos/etcd:v3.6.15@sha256:0123"
+	o := patchable(func(o *Observed) {
+		o.Pods[0].Image, o.Pods[2].Image = image, image
+		o.Pods[1].Image = "quay.io/coreos/etcd:v3.6.15@sha256:4567"
+	})
+	act, ok := Next(o).(CommitTuning)
+	if !ok || act.Patch.Image != image {
+		t.Fatalf("Next() = %#v", Next(o))
+	}
+	o = patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Image = image })
+	if act, ok = Next(o).(CommitTuning); !ok || act.Patch.Image != image || act.Patch.Version != former {
+		t.Errorf("Next() = %#v", Next(o))
+	}
+}
+
+// TestRefusedPatches remembers all releases that were taken back, the latest ones if they are many, and a user who names one means it.
+func TestRefusedPatches(t *testing.T) {
+	o := patchable()
+	for i := range maxRefusedPatches + 4 {
+		back := CommitTuning{Refused: RefusedPatch{Version: fmt.Sprintf("3.6.%d", 100+i), Since: now}}
+		o.Cluster.Record = o.Cluster.Apply(back, o)
+	}
+	if n := len(o.Cluster.RefusedPatches); n != maxRefusedPatches || !o.Cluster.Refuses("3.6.104") || !o.Cluster.Refuses("3.6.119") || o.Cluster.Refuses("3.6.103") {
+		t.Errorf("%d are remembered: %+v", n, o.Cluster.RefusedPatches)
+	}
+	restore := CommitBootstrap{Bootstrap: Bootstrap{Restore: "restore", Incarnation: 2}}
+	if kept := o.Cluster.Apply(restore, o); !kept.Refuses("3.6.104") || !kept.goBack().Refuses("3.6.104") {
+		t.Error("a restore forgets them")
+	}
+	if again := o.Cluster.Apply(nil, edit(o, func(o *Observed) { o.Cluster.NewestPatch = "3.7.3" })); !again.Refuses("3.6.104") {
+		t.Error("another minor release has them be forgotten")
+	}
+	named := edit(o, func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = "3.6.104", "" })
+	if kept := named.Cluster.Apply(nil, named); kept.Refuses("3.6.104") || !kept.Refuses("3.6.105") {
+		t.Errorf("once one is named: %+v", kept.RefusedPatches)
+	}
+}
+
+// TestTrialTold tells a trial that goes on from one that does not.
+func TestTrialTold(t *testing.T) {
+	for title, c := range map[string]struct {
+		ready bool
+		since time.Duration
+		held  string
+	}{
+		"it is healthy":          {true, 9 * time.Minute, v1beta2.ReasonPatchOnTrial + " c-1 is the first member to run etcd 3.6.16: the others follow at"},
+		"it starts":              {false, time.Minute, v1beta2.ReasonPatchOnTrial + " c-1 is the first member to run etcd 3.6.16, and is not healthy"},
+		"it has failed for long": {false, time.Hour, v1beta2.ReasonPatchHeld + " c-1 is the first member to run etcd 3.6.16, and is not healthy"},
+	} {
+		o := patchable(chose(former, time.Hour), updated(1, c.ready, c.since), func(o *Observed) { o.Cluster.Autopilot.Patches = ModeOff })
+		if held := heldBy(Assess(o)); !strings.HasPrefix(held, c.held) {
+			t.Errorf("%s: held: %q", title, held)
+		}
+	}
+}
