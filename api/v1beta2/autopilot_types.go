@@ -1,6 +1,7 @@
 package v1beta2
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -47,6 +48,12 @@ type AutopilotSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
+
+	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back what they do not
+	// use: within min and max, and without a restart. It does nothing unless min or max is given, and is On then.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="CPU and memory",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Resources *ResourcesAutopilot `json:"resources,omitempty"`
 
 	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6: one
 	// member after the other, once there is a verified backup that is not older than 24 hours. A release with which no member becomes
@@ -106,6 +113,37 @@ type VolumeAutopilot struct {
 	// +kubebuilder:validation:XValidation:rule="quantity(self).isGreaterThan(quantity('0'))",message="autopilot.volume.max must be greater than 0"
 	// +optional
 	Max *resource.Quantity `json:"max,omitempty"`
+}
+
+// ResourcesAutopilot is what Auto Pilot does about CPU and memory of the members, whose pods are resized in place. It changes what the etcd
+// container requests; its limits follow in proportion, so that the quality of service stays.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode == 'Off' || has(self.min) || has(self.max)",message="autopilot.resources: give max, min or both: without them nothing is changed"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.cpu) || !has(self.max.cpu) || quantity(string(self.min.cpu)).compareTo(quantity(string(self.max.cpu))) <= 0",message="autopilot.resources: min.cpu must not be above max.cpu"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.memory) || !has(self.max.memory) || quantity(string(self.min.memory)).compareTo(quantity(string(self.max.memory))) <= 0",message="autopilot.resources: min.memory must not be above max.memory"
+type ResourcesAutopilot struct {
+	AutopilotFeature `json:",inline"`
+
+	// min is the least that each member is to request. Where it is absent, that is what spec.pod.resources requests.
+	// +optional
+	Min *ResourceBounds `json:"min,omitempty"`
+	// max is the most that each member is to request. Where it is absent, that is what spec.pod.resources requests.
+	// +optional
+	Max *ResourceBounds `json:"max,omitempty"`
+}
+
+// ResourceBounds bound what the etcd container of each member requests.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu, memory or both in min and max"
+type ResourceBounds struct {
+	// cpu is such as 500m or 2. spec.pod.resources has to name it, too.
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: cpu must be greater than 0"
+	// +optional
+	CPU *resource.Quantity `json:"cpu,omitempty"`
+	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too.
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: memory must be greater than 0"
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
 }
 
 // AutopilotFeature is one thing that Auto Pilot does.
@@ -176,6 +214,9 @@ type AutopilotStatus struct {
 	// volume is what the operator has changed of the members' volumes.
 	// +optional
 	Volume *TunedVolume `json:"volume,omitempty"`
+	// resources is what the operator has changed of the members' CPU and memory.
+	// +optional
+	Resources *TunedResources `json:"resources,omitempty"`
 	// version is the patch release that the operator has chosen of the minor release in the spec.
 	// +optional
 	Version *ChosenVersion `json:"version,omitempty"`
@@ -208,6 +249,36 @@ type TunedVolume struct {
 	// insteadOf is the size in the spec that it was raised from. Once the spec has another one, that counts.
 	// +required
 	InsteadOf resource.Quantity `json:"insteadOf"`
+}
+
+// TunedResources are requests for CPU and memory that the operator has changed, which take the place of the spec's. The limits follow in
+// proportion.
+type TunedResources struct {
+	// requests are what each member requests instead of what the spec says.
+	// +required
+	Requests corev1.ResourceList `json:"requests"`
+	// before is what each member requested before the last change, to which the members go back if not all of them can be resized.
+	// +required
+	Before corev1.ResourceList `json:"before"`
+	// insteadOf is what the spec had. Once it has anything else, that counts.
+	// +required
+	InsteadOf ResourceAmounts `json:"insteadOf"`
+	// since is when that was decided.
+	// +required
+	Since metav1.Time `json:"since"`
+	// givenUp says why the members went back to what they had before; absent if they did not. It is tried again after 24 hours.
+	// +optional
+	GivenUp string `json:"givenUp,omitempty"`
+}
+
+// ResourceAmounts are the CPU and memory of a container.
+type ResourceAmounts struct {
+	// requests are what it requests; what is only limited is requested in full.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	// limits are what it is limited to.
+	// +optional
+	Limits corev1.ResourceList `json:"limits,omitempty"`
 }
 
 // ChosenVersion is a patch release that the operator has chosen of the minor release in the spec. Once the spec asks for anything else, that

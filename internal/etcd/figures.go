@@ -25,6 +25,7 @@ type figures struct {
 	// copies are how often the member was asked for a snapshot or defragmented; copying is how many readers of snapshots there are now, and
 	// defragmentations.
 	copies, copying float64
+	consumption
 }
 
 // took is how often something was done, and how long it took together, in seconds.
@@ -43,6 +44,7 @@ func (f *figures) scan(text io.Reader) error {
 	lines, handled := bufio.NewScanner(text), 0.0
 	for lines.Scan() {
 		line := lines.Bytes()
+		f.consumption.scan(line)
 		if !bytes.HasPrefix(line, []byte("etcd_")) && !ofSnapshots(line) {
 			continue
 		}

@@ -19,11 +19,11 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	if s.Autopilot != nil {
 		shown.Tuned, shown.Volume, shown.Version = s.Autopilot.Tuned, s.Autopilot.Volume, s.Autopilot.Version // writeRecord's
-		shown.Relocation = s.Autopilot.Relocation
+		shown.Relocation, shown.Resources = s.Autopilot.Relocation, s.Autopilot.Resources
 	}
 	s.Autopilot = nil
 	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
-		shown.Relocation != nil {
+		shown.Relocation != nil || shown.Resources != nil {
 		s.Autopilot = &shown
 	}
 }
@@ -85,6 +85,7 @@ func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
 	if a.Volume != nil {
 		t.Volume, t.VolumeInsteadOf = a.Volume.Size.Value(), a.Volume.InsteadOf.Value()
 	}
+	t.Resized = resizedOf(a.Resources)
 	if v := a.Version; v != nil {
 		t.Patch = plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Since: v.Since.Time, Refused: v.Refused}
 	}
@@ -106,6 +107,7 @@ func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
 	if s.Autopilot.Volume = nil; t.Volume != 0 {
 		s.Autopilot.Volume = &v1beta2.TunedVolume{Size: size(t.Volume), InsteadOf: size(t.VolumeInsteadOf)}
 	}
+	s.Autopilot.Resources = resizedFor(t.Resized)
 	if s.Autopilot.Version = nil; t.Patch.Version != "" {
 		p := t.Patch
 		s.Autopilot.Version = &v1beta2.ChosenVersion{Version: p.Version, InsteadOf: p.InsteadOf, Since: metav1.NewTime(p.Since), Refused: p.Refused}

@@ -45,6 +45,9 @@ func TestEveryFieldOfARecord(t *testing.T) {
 			if got.Tuned.Patch.Since.Equal(r.Tuned.Patch.Since) {
 				got.Tuned.Patch.Since = r.Tuned.Patch.Since
 			}
+			if got.Tuned.Resized.Since.Equal(r.Tuned.Resized.Since) {
+				got.Tuned.Resized.Since = r.Tuned.Resized.Since
+			}
 			if got.Relocation.Since.Equal(r.Relocation.Since) {
 				got.Relocation.Since = r.Relocation.Since
 			}
@@ -89,6 +92,10 @@ func something(t *testing.T, v reflect.Value) {
 	case plan.Tuned:
 		v.Set(reflect.ValueOf(plan.Tuned{
 			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,
+			Resized: plan.Resized{
+				Now: plan.Resources{CPU: 1250, Memory: 7 << 20}, Before: plan.Resources{CPU: 1001, Memory: 6 << 20}, Since: at, GivenUp: "why",
+				InsteadOf: plan.Requirements{Requests: plan.Resources{CPU: 1000, Memory: 5 << 20}, Limits: plan.Resources{CPU: 2000}},
+			},
 			Patch: plan.Patch{Version: "3.6.16", InsteadOf: "3.6.15", Since: at, Refused: "3.6.14"},
 		}))
 	case plan.Relocation:
