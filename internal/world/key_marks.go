@@ -61,6 +61,14 @@ const (
 	markInTime
 )
 
+// And those of what members use, and are to request.
+const (
+	markLoad = 0xb8 + iota
+	markResized
+	markCPU
+	markBarred
+)
+
 // And those of members that are moved to other nodes.
 const (
 	markRelocation = 0xc8 + iota

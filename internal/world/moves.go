@@ -110,6 +110,10 @@ const (
 	windowShuts
 	diskDrags
 	diskRecovers
+	loadRises
+	loadFalls
+	resizeDeferred
+	resizesBarred
 	dataRolledBack
 	awaitedFails
 	nameTaken
@@ -145,7 +149,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, using, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

@@ -39,6 +39,8 @@ type Config struct {
 	Crowded, Walled, Deaf bool
 	// Spareless is true where there is no node for a pod that must not be on that of a member.
 	Spareless bool
+	// Tight is true where no node takes a pod that requests more than the spec says.
+	Tight bool
 	// Autopilot is what the operator may do about databases, about members whose data differs, and about new patch releases.
 	Autopilot plan.Autopilot
 	// Tested are the releases that the operator is tested with one day, the oldest first.
@@ -85,6 +87,8 @@ type World struct {
 	Apart string
 	// Differing is what comparisons of the voters' data show.
 	Differing
+	// Usage is what members use.
+	Usage
 	// Patches is what there is to follow, and what that waits for.
 	Patches
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
@@ -163,6 +167,12 @@ type Pod struct {
 	FixedAt           int
 	// Resizing is true until the kubelet has followed, and Unfit if it cannot.
 	Resizing, Unfit bool
+	// CPU is what the pod requests if that is not what the spec says, and Deferred is true while its node has no room for it. Barred is true once
+	// Kubernetes has refused to give it what is in BarredAt.
+	CPU      int
+	Deferred bool
+	Barred   bool
+	BarredAt int
 	// Slow is true while the pod's disk is slow, Hung while it does not answer, and Starved while memory or room is too little.
 	Slow, Hung, Starved bool
 	// Drags is true while the pod's disk has been slow for an hour. Avoids is the node that it must not be on.
