@@ -88,6 +88,9 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 	if a := c.Spec.Autopilot; a != nil && a.Volume != nil {
 		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: a.Volume.Max}
 	}
+	if a := c.Spec.Autopilot; a != nil && a.Resources != nil {
+		alone.Autopilot.Resources = &v1beta2.ResourcesAutopilot{Min: a.Resources.Min, Max: a.Resources.Max}
+	}
 	all := alone.DeepCopy()
 	if c.Spec.Autopilot != nil {
 		all.Autopilot.Mode = c.Spec.Autopilot.Mode
@@ -99,6 +102,8 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.paused"
 	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
 		return "spec.autopilot.volume.max, which is not set"
+	case feature == plan.FeatureResources && (alone.Autopilot.Resources == nil || alone.Autopilot.Resources.Min == nil && alone.Autopilot.Resources.Max == nil):
+		return "spec.autopilot.resources, which has no min or max"
 	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
 		return "spec.version, which names no minor release"
 	case feature == plan.FeatureTimers && mode == plan.ModeAdvise:
