@@ -290,8 +290,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	}
 	return world.Scenario{
 		Config: world.Config{
-			Spareless: s.spareless, Tight: s.tight,
-			Autopilot: autopilot, Tested: s.tested,
+			Spareless: s.spareless, Tight: s.tight, Autopilot: autopilot, Tested: s.tested,
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,

@@ -152,7 +152,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 		avoids = n.Avoid.Node
 	}
 	w.Pods = append(w.Pods, Pod{
-		Avoids: avoids, Stuck: avoids != "" && w.cfg.Spareless || w.cfg.Tight && w.tunedCPU() > specCPU, CPU: w.tunedCPU(),
+		Avoids: avoids, Stuck: avoids != "" && w.cfg.Spareless || w.cfg.Tight && w.tunedCPU() > specCPU, Share: Share{CPU: w.tunedCPU()},
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
 		Labels: labels, Resources: w.Resources, Transport: n.Transport, Database: Database{Quota: w.Status.Tuned.Quota},

@@ -15,6 +15,16 @@ type Usage struct {
 	Barred bool
 }
 
+// Share is what a pod requests.
+type Share struct {
+	// CPU is that, if it is not what the spec says, and Deferred is true while the pod's node has no room for it. Barred is true once Kubernetes
+	// has refused to give it what is in BarredAt.
+	CPU      int
+	Deferred bool
+	Barred   bool
+	BarredAt int
+}
+
 type load int
 
 const (
@@ -132,8 +142,15 @@ func resizedSince(since time.Time) time.Time {
 	return base.Add(-25 * time.Hour)
 }
 
-// resizedLately reports whether some deadline of a change has not passed.
-func (s *Status) resizedLately() bool { return s.Tuned.Resized.Since.After(base.Add(-25 * time.Hour)) }
+// resizedLately reports whether some deadline of a change has not passed. What was given up is tried again a day later, in vain and for ever: here
+// that day does not end.
+func (s *Status) resizedLately() bool {
+	r := s.Tuned.Resized
+	if r.GivenUp != "" {
+		return r.Since.Equal(base)
+	}
+	return r.Since.After(base.Add(-25 * time.Hour))
+}
 
 // checkResized is for what members are to request: within bounds, by what they use, one change after the other, and nothing less within a day.
 func (w *World) checkResized(act plan.CommitTuning) {

@@ -37,10 +37,9 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
-	// Spareless is true where there is no node for a pod that must not be on that of a member.
-	Spareless bool
-	// Tight is true where no node takes a pod that requests more than the spec says.
-	Tight bool
+	// Spareless is true where there is no node for a pod that must not be on that of a member, and Tight where none takes a pod that requests more
+	// than the spec says.
+	Spareless, Tight bool
 	// Autopilot is what the operator may do about databases, about members whose data differs, and about new patch releases.
 	Autopilot plan.Autopilot
 	// Tested are the releases that the operator is tested with one day, the oldest first.
@@ -87,10 +86,9 @@ type World struct {
 	Apart string
 	// Differing is what comparisons of the voters' data show.
 	Differing
-	// Usage is what members use.
-	Usage
-	// Patches is what there is to follow, and what that waits for.
+	// Patches is what there is to follow, and what that waits for, and Usage what members use.
 	Patches
+	Usage
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -167,12 +165,6 @@ type Pod struct {
 	FixedAt           int
 	// Resizing is true until the kubelet has followed, and Unfit if it cannot.
 	Resizing, Unfit bool
-	// CPU is what the pod requests if that is not what the spec says, and Deferred is true while its node has no room for it. Barred is true once
-	// Kubernetes has refused to give it what is in BarredAt.
-	CPU      int
-	Deferred bool
-	Barred   bool
-	BarredAt int
 	// Slow is true while the pod's disk is slow, Hung while it does not answer, and Starved while memory or room is too little.
 	Slow, Hung, Starved bool
 	// Drags is true while the pod's disk has been slow for an hour. Avoids is the node that it must not be on.
@@ -180,8 +172,9 @@ type Pod struct {
 	Avoids string
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
-	// Database is that of the pod's member.
+	// Database is that of the pod's member, and Share what the pod requests.
 	Database
+	Share
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.
