@@ -16,13 +16,13 @@ var resizing = map[string]scenario{
 		sizes: []int{3}, running: true, resizes: true, only: slices.Concat(world.UsageFaults, world.Kills, world.Holds), lockstep: true, faults: 3, full: 4,
 	},
 	"load rises, and pods cannot be resized": {
-		sizes: []int{3}, running: true, resizes: true, only: slices.Concat(world.UsageFaults, world.UnfitFaults), lockstep: true, faults: 2, full: 4,
+		sizes: []int{3}, running: true, resizes: true, only: slices.Concat(world.UsageFaults, world.UnfitFaults), lockstep: true, faults: 4, full: 5,
 	},
 	"load rises as members are lost, and there is no node for more": {
 		sizes: []int{3}, running: true, resizes: true, tight: true, only: slices.Concat(world.UsageFaults, world.Losses), lockstep: true, faults: 2, full: 3,
 	},
 	"load rises where one runs": {
-		sizes: []int{1}, running: true, resizes: true, only: slices.Concat(world.UsageFaults, world.UnfitFaults, stops), lockstep: true, faults: 2, full: 3,
+		sizes: []int{1}, running: true, resizes: true, only: slices.Concat(world.UsageFaults, world.UnfitFaults, stops), lockstep: true, faults: 3, full: 4,
 	},
 	"load rises, from 3 to 1": {
 		sizes: []int{3, 1}, running: true, resizes: true, only: world.UsageFaults, lockstep: true, faults: 2, full: 3,
@@ -33,6 +33,9 @@ var resizing = map[string]scenario{
 	},
 	"load rises, and the resources are edited": {
 		sizes: []int{3}, edits: []edit{resources(1), resources(-1)}, running: true, resizes: true, only: world.UsageFaults, lockstep: true, faults: 2, full: 3,
+	},
+	"load rises before a restore, and there is no node for more": {
+		sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, resizes: true, tight: true, only: world.UsageFaults, lockstep: true, faults: 1, full: 2,
 	},
 	"load rises, and resizes are refused": {
 		sizes: []int{3}, running: true, resizes: true, forGood: true, only: slices.Concat(world.UsageFaults, world.Refusals(world.ResizesPods)), lockstep: true,

@@ -121,6 +121,7 @@ var restoration = group{"restoration", []rule{
 	stopPreviousMembers,      // stop the members being replaced before creating new pods; keep their volumes
 	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	fitUnscheduled,           // no node takes a pod that requests what Auto Pilot has chosen: have it request what the spec says
 	updateUnstartablePod,     // apply the current spec to a pod that cannot start
 	resizeUnstartable,        // give a pod on an emptyDir that cannot start the resources, and a volume the size, of the spec
 	createInitialMembers,     // create the volume, and a pod that restores the snapshot and then waits for a permit

@@ -155,9 +155,9 @@ func (v *view) partlyResized() bool {
 	partly := false
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		if p.ResizeRefused {
-			v.held(FeatureResources, v1beta2.ReasonResourcesHeld, "Kubernetes does not resize pod "+p.Name+", which keeps what it has, and no member is given "+
-				"anything else: that waits until the pod is created anew, or for another spec.pod.resources")
+		if late := v.Now.Sub(p.ResizingSince) >= resizeLimit; p.ResizeRefused || p.Resizing != "" && late && v.Cluster.Tuned.Resized.GivenUp != "" {
+			v.held(FeatureResources, v1beta2.ReasonResourcesHeld, "pod "+p.Name+" cannot be resized to what the others have, and keeps what it has; no member is "+
+				"given anything else: that waits until it can be, or is created anew, or for another spec.pod.resources")
 		}
 		partly = partly || p.Untuned || p.ResizeRefused || p.Drift.Resources || p.Resizing != ""
 	}

@@ -147,7 +147,17 @@ func TestResize(t *testing.T) {
 		},
 		"a pod keeps what it has": {
 			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) { o.Pods[1].ResizeRefused = true }),
-			Resources{}, v1beta2.ReasonResourcesHeld, "c-1, which keeps what it has",
+			Resources{}, v1beta2.ReasonResourcesHeld, "c-1 cannot be resized to what the others have",
+		},
+		"a pod cannot go back": {
+			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) {
+				o.Pods[1].Resizing, o.Pods[1].ResizingSince = "Deferred: no room", now.Add(-time.Hour)
+			}), Resources{}, v1beta2.ReasonResourcesHeld, "c-1 cannot be resized to what the others have",
+		},
+		"a pod goes back": {
+			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) {
+				o.Pods[1].Resizing, o.Pods[1].ResizingSince = "in progress", now
+			}), Resources{}, "", "",
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

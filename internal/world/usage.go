@@ -93,6 +93,11 @@ func (k *Kube) barred(p *Pod) bool {
 	return k.resizes() && p.Barred && p.BarredAt == k.tunedCPU() && p.CPU != k.tunedCPU()
 }
 
+// stuckResizing reports whether a pod can neither be given what Auto Pilot has chosen nor what it had before: it keeps what it has.
+func (k *Kube) stuckResizing(p *Pod) bool {
+	return k.barred(p) || p.Deferred && k.Status.Tuned.Resized.GivenUp != ""
+}
+
 // lookAtUsage adds what members use, and what is known of their resizing.
 func (w *World) lookAtUsage(k *Kube, o *plan.Observed) {
 	if w.cfg.Autopilot.Resources == plan.ModeOff {
