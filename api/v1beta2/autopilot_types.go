@@ -123,10 +123,10 @@ type VolumeAutopilot struct {
 type ResourcesAutopilot struct {
 	AutopilotFeature `json:",inline"`
 
-	// min is the least that each member is to request. Where it is absent, that is what spec.pod.resources requests.
+	// min is the least that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
 	// +optional
 	Min *ResourceBounds `json:"min,omitempty"`
-	// max is the most that each member is to request. Where it is absent, that is what spec.pod.resources requests.
+	// max is the most that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
 	// +optional
 	Max *ResourceBounds `json:"max,omitempty"`
 }
