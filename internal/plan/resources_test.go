@@ -87,11 +87,13 @@ func TestResize(t *testing.T) {
 		},
 		"the maximum is reached": {
 			requesting(uses(1, Resources{1900, gibi}), changed(spec, Resources{2000, 2 * gibi}, time.Hour, "")),
-			Resources{}, v1beta2.ReasonResourcesHeld, "spec.autopilot.resources.max.cpu",
+			Resources{},
+			v1beta2.ReasonResourcesHeld, "spec.autopilot.resources.max.cpu",
 		},
 		"the maximum of memory is reached": {
 			requesting(uses(1, Resources{500, 3900 * mebi}), changed(spec, Resources{1000, 4 * gibi}, time.Hour, "")),
-			Resources{}, v1beta2.ReasonResourcesHeld, "spec.autopilot.resources.max.memory",
+			Resources{},
+			v1beta2.ReasonResourcesHeld, "spec.autopilot.resources.max.memory",
 		},
 		"there is no maximum of CPU": {
 			requesting(uses(1, much), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), Resources{}, v1beta2.ReasonResourcesHeld, "max.cpu",
@@ -111,7 +113,8 @@ func TestResize(t *testing.T) {
 		"there is no minimum": {requesting(quiet(small), func(o *Observed) { o.Cluster.Autopilot.MinResources = Resources{} }), Resources{}, "", ""},
 		"it is above the spec, and there is no minimum": {
 			requesting(quiet(small), changed(spec, most, 25*time.Hour, ""), func(o *Observed) { o.Cluster.Autopilot.MinResources = Resources{} }),
-			Resources{1500, 3 * gibi}, "", "",
+			Resources{1500, 3 * gibi},
+			"", "",
 		},
 		"the database takes it": {
 			requesting(quiet(small), func(o *Observed) { o.Etcd.Answers[1].DBSize = 1300 * mebi }), Resources{750, 1744 * mebi}, "", "",
@@ -147,7 +150,8 @@ func TestResize(t *testing.T) {
 		},
 		"a pod keeps what it has": {
 			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) { o.Pods[1].ResizeRefused = true }),
-			Resources{}, v1beta2.ReasonResourcesHeld, "c-1 cannot be resized to what the others have",
+			Resources{},
+			v1beta2.ReasonResourcesHeld, "c-1 cannot be resized to what the others have",
 		},
 		"a pod cannot go back": {
 			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) {

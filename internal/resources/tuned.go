@@ -77,14 +77,14 @@ func scale(r *corev1.ResourceRequirements, name corev1.ResourceName, to, from in
 // proportionally is n*to/from, rounded up: without an overflow, and the same on every machine.
 func proportionally(n, to, from int64) int64 {
 	high, low := bits.Mul64(uint64(max(n, 0)), uint64(to)) //nolint:gosec // not negative
-	if high >= uint64(from) {                              //nolint:gosec // the same
+	if high >= uint64(from) {                             
 		return n
 	}
-	quotient, rest := bits.Div64(high, low, uint64(from)) //nolint:gosec // the same
+	quotient, rest := bits.Div64(high, low, uint64(from))
 	if rest > 0 {
 		quotient++
 	}
-	return int64(min(quotient, 1<<62)) //nolint:gosec // the same
+	return int64(min(quotient, 1<<62))
 }
 
 // ResizeRestarts reports whether the spec has the etcd container restart when it is resized.
