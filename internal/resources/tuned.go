@@ -77,10 +77,11 @@ func scale(r *corev1.ResourceRequirements, name corev1.ResourceName, to, from in
 // proportionally is n*to/from, rounded up: without an overflow, and the same on every machine.
 func proportionally(n, to, from int64) int64 {
 	high, low := bits.Mul64(uint64(max(n, 0)), uint64(to)) //nolint:gosec // not negative
-	if high >= uint64(from) {                             
+	divisor := uint64(from)                                //nolint:gosec // positive
+	if high >= divisor {
 		return n
 	}
-	quotient, rest := bits.Div64(high, low, uint64(from))
+	quotient, rest := bits.Div64(high, low, divisor)
 	if rest > 0 {
 		quotient++
 	}
