@@ -116,6 +116,10 @@ type Relocation struct {
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
+	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the
+	// relocation is over.
+	// +optional
+	SuccessorID string `json:"successorID,omitempty"`
 	// givenUp says why the member has stayed there; absent if it has not.
 	// +optional
 	GivenUp string `json:"givenUp,omitempty"`

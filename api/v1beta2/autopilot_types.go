@@ -78,8 +78,9 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Anomaly",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Anomaly *AutopilotFeature `json:"anomaly,omitempty"`
 
-	// timers advises a longer heartbeatInterval and electionTimeout, in status.autopilot.held, where round trips between members have taken more
-	// than 50 ms for a day. They are never changed by the operator. Advise by default.
+	// timers advises a longer heartbeatInterval and electionTimeout, in status.autopilot.held, where round trips between members have taken
+	// longer than the heartbeatInterval, or than a tenth of the electionTimeout, for a day. They are never changed by the operator. Advise by
+	// default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Timers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Timers *TimersAutopilot `json:"timers,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -24,8 +25,8 @@ const (
 
 // consumption is what a member's metrics tell of its use of CPU and memory. They are of the process, so no metrics of Kubernetes are needed.
 type consumption struct {
-	// started is when the process did, in seconds since 1970, and cpu how many seconds of CPU it has used since.
-	started, cpu float64
+	// cpu is how many seconds of CPU the process has used since it started.
+	cpu float64
 	// resident is the memory that it has, in bytes: with the pages of the database, which etcd maps. heap is the largest size that its heap
 	// has had since it started (HeapSys in Go's package runtime).
 	resident, heap float64
@@ -39,7 +40,6 @@ func (c *consumption) scan(line []byte) {
 		}
 	}
 	if bytes.HasPrefix(line, []byte("process_")) {
-		read(&c.started, "process_start_time_seconds")
 		read(&c.cpu, "process_cpu_seconds_total")
 		read(&c.resident, "process_resident_memory_bytes")
 	}
@@ -53,15 +53,23 @@ type usages struct {
 	used   map[string]*usage
 }
 
-// usage is what is remembered of one process of etcd: some 1.5 KiB.
+// usage is what is remembered of one process of etcd: some 2 KiB.
 type usage struct {
-	last consumption
+	// last is what it has told last, at that time.
+	last figures
+	at   time.Time
 	// hour are the last samples, and week the peaks of the last full hours, the earlier ones first; peak is that of the hour under way, of which
 	// there are so many samples.
-	hour    []amounts
+	hour    []moment
 	week    []amounts
 	peak    amounts
 	samples int
+}
+
+// moment is what was used in one sample.
+type moment struct {
+	at time.Time
+	amounts
 }
 
 // amounts are thousandths of a core, and MiB, each rounded up.
@@ -79,43 +87,42 @@ func (p *Pool) Usages(ctx context.Context, cluster string, s *Session) (found []
 	c.usages.note(c.heard, c.read, every)
 	for _, v := range s.voters {
 		if u := c.used[v.endpoint.PodUID]; u != nil {
-			found = append(found, u.told(v.endpoint))
+			found = append(found, u.told(v.endpoint, every))
 		}
 	}
 	return found
 }
 
-// note adds a sample, unless it follows the last one too soon to count as one. After a gap of more than two samples all begins anew: what was not
-// looked at is not known. So does what belongs to another pod, or another process.
+// note adds a sample of each pod whose server has answered, unless it follows the last one too soon to count as one. Who has little CPU often does
+// not answer. One that has not answered for long begins anew, for what was not looked at is not known; so does another process.
 func (u *usages) note(now map[string]figures, at time.Time, every time.Duration) {
-	since := at.Sub(u.usedAt)
-	if since < every-every/4 {
+	if tooSoon(at, u.usedAt, every) {
 		return
 	}
-	before := u.used
-	u.usedAt, u.used = at, map[string]*usage{}
+	u.usedAt = at
+	if u.used == nil {
+		u.used = map[string]*usage{}
+	}
+	maps.DeleteFunc(u.used, func(_ string, one *usage) bool { return at.Sub(one.at) > silence*every })
 	for uid, f := range now {
-		if f.started == 0 || f.resident == 0 {
+		if f.started == 0 || f.resident == 0 { // it does not tell
 			continue
 		}
-		one := before[uid]
-		if one == nil || since > missed*every || one.last.started != f.started || f.cpu < one.last.cpu {
+		one := u.used[uid]
+		if one == nil || f.restarted(one.last) || f.cpu < one.last.cpu {
 			one = &usage{}
 		} else {
-			one.add(f.consumption, since)
+			one.add(f.consumption, at)
 		}
-		one.last, u.used[uid] = f.consumption, one
+		one.last, one.at, u.used[uid] = f, at, one
 	}
 }
 
 // add adds what was used since the last sample.
-func (u *usage) add(now consumption, since time.Duration) {
+func (u *usage) add(now consumption, at time.Time) {
 	const thousandths, mebi = 1000, 1 << 20
-	a := amounts{
-		cpu:    rounded((now.cpu - u.last.cpu) / since.Seconds() * thousandths),
-		memory: rounded(now.resident / mebi),
-	}
-	u.hour = append(u.hour, a)
+	a := amounts{cpu: rounded((now.cpu - u.last.cpu) / at.Sub(u.at).Seconds() * thousandths), memory: rounded(now.resident / mebi)}
+	u.hour = append(u.hour, moment{at, a})
 	u.hour = u.hour[max(0, len(u.hour)-usageHour):]
 	u.peak = u.peak.most(a)
 	if u.samples++; u.samples == usageHour {
@@ -128,24 +135,16 @@ func (u *usage) add(now consumption, since time.Duration) {
 // rounded is a number rounded up, from 1 on: 0 is what is not known.
 func rounded(n float64) uint32 { return uint32(min(max(math.Ceil(n), 1), math.MaxUint32)) }
 
-// told is what that says of the member in that pod.
-func (u *usage) told(e Endpoint) plan.Usage {
+// told is what that says of the member in that pod. An hour's samples may have been taken in one and a half, and those of a quarter in a third.
+func (u *usage) told(e Endpoint, every time.Duration) plan.Usage {
 	const mebi = 1 << 20
 	out := plan.Usage{Pod: e.Pod, PodUID: e.PodUID, Heap: int64(u.last.heap)}
-	if n := len(u.hour); n >= memoryLasts {
-		least := u.hour[n-1].memory
-		for _, a := range u.hour[n-memoryLasts:] {
-			least = min(least, a.memory)
-		}
-		out.Used.Memory = int64(least) * mebi
+	if last := u.latest(memoryLasts, silence*every); last != nil {
+		out.Used.Memory = int64(slices.MinFunc(last, func(a, b moment) int { return cmp.Compare(a.memory, b.memory) }).memory) * mebi
 	}
-	if len(u.hour) == usageHour {
-		var all []uint32
-		for _, a := range u.hour {
-			all = append(all, a.cpu)
-		}
-		slices.Sort(all)
-		out.Used.CPU = int64(all[usageHour-usageLasts])
+	if last := slices.Clone(u.latest(usageHour, historySpan*every)); last != nil {
+		slices.SortFunc(last, func(a, b moment) int { return cmp.Compare(a.cpu, b.cpu) })
+		out.Used.CPU = int64(last[usageHour-usageLasts].cpu)
 	}
 	if len(u.week) == usageWeek {
 		most := u.peak
@@ -155,4 +154,16 @@ func (u *usage) told(e Endpoint) plan.Usage {
 		out.Peak = plan.Resources{CPU: int64(most.cpu), Memory: int64(most.memory) * mebi}
 	}
 	return out
+}
+
+// latest are the last samples, nil if there are fewer, or if they were taken over a longer time.
+func (u *usage) latest(n int, within time.Duration) []moment {
+	if len(u.hour) < n {
+		return nil
+	}
+	last := u.hour[len(u.hour)-n:]
+	if last[n-1].at.Sub(last[0].at) > within {
+		return nil
+	}
+	return last
 }

@@ -15,7 +15,6 @@ func TestConsumption(t *testing.T) {
 process_cpu_seconds_total 12.5
 process_cpu_seconds_total_of_another 1
 process_resident_memory_bytes 5.0331648e+07
-process_start_time_seconds 1.78e+09
 process_virtual_memory_bytes 1.1e+10
 go_memstats_heap_sys_bytes 1.2e+07
 go_memstats_heap_inuse_bytes 9e+06
@@ -26,8 +25,8 @@ process_resident_memory_bytes -1
 	if err := got.scan(strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	if want := (figures{consumption: consumption{started: 1.78e9, cpu: 12.5, resident: 48 << 20, heap: 1.2e7}}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	if want := (consumption{cpu: 12.5, resident: 48 << 20, heap: 1.2e7}); got.consumption != want {
+		t.Errorf("%+v, want %+v", got.consumption, want)
 	}
 }
 
@@ -46,9 +45,15 @@ func newLoad() *load {
 func (l *load) samples(n int, cores, mebi float64) *load {
 	for range n {
 		l.at, l.total = l.at.Add(every), l.total+cores*every.Seconds()
-		l.u.note(map[string]figures{"a": {consumption: consumption{
-			started: l.start, cpu: l.total, resident: mebi * (1 << 20), heap: 7,
-		}}}, l.at, every)
+		l.u.note(map[string]figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: mebi * (1 << 20), heap: 7}}}, l.at, every)
+	}
+	return l
+}
+
+// rarely takes every other sample.
+func (l *load) rarely(n int, cores, mebi float64) *load {
+	for range n {
+		l.later(every).samples(1, 2*cores, mebi)
 	}
 	return l
 }
@@ -82,16 +87,17 @@ func TestUsages(t *testing.T) {
 		"much in ten samples":        {newLoad().samples(3, 0.1, 100).samples(10, 3, 900), mebi(3000, 900), plan.Resources{}},
 		"little in three samples":    {newLoad().samples(10, 3, 900).samples(3, 0.1, 100), mebi(100, 100), plan.Resources{}},
 		"an hour with a look missed": {newLoad().samples(6, 1, 100).later(every).samples(7, 1, 100), mebi(1000, 100), plan.Resources{}},
-		"an hour with a gap":         {newLoad().samples(12, 1, 100).later(3*every).samples(2, 1, 100), plan.Resources{}, plan.Resources{}},
+		"looks missed all the time":  {newLoad().rarely(13, 1, 100), mebi(0, 100), plan.Resources{}},
+		"an hour with a gap":         {newLoad().samples(12, 1, 100).later(4*every).samples(2, 1, 100), plan.Resources{}, plan.Resources{}},
 		"another process":            {newLoad().samples(12, 1, 100).restarted().samples(2, 1, 100), plan.Resources{}, plan.Resources{}},
 		"a week":                     {newLoad().samples(week+1, 0.5, 100), mebi(500, 100), mebi(500, 100)},
 		"less than a week":           {newLoad().samples(week, 0.5, 100), mebi(500, 100), plan.Resources{}},
 		"a peak six days ago":        {newLoad().samples(week/7+1, 0.1, 50).samples(1, 2, 300).samples(week*6/7, 0.1, 50), mebi(100, 50), mebi(2000, 300)},
 		"a peak eight days ago":      {newLoad().samples(1, 0.1, 50).samples(1, 2, 300).samples(week*8/7, 0.1, 50), mebi(100, 50), mebi(100, 50)},
-		"a week with a gap":          {newLoad().samples(week, 0.5, 100).later(3*every).samples(week/2, 0.5, 100), mebi(500, 100), plan.Resources{}},
+		"a week with a gap":          {newLoad().samples(week, 0.5, 100).later(4*every).samples(week/2, 0.5, 100), mebi(500, 100), plan.Resources{}},
 		"a week with a restart":      {newLoad().samples(week, 0.5, 100).restarted().samples(week/2, 0.5, 100), mebi(500, 100), plan.Resources{}},
 	} {
-		got := c.l.u.used["a"].told(Endpoint{Pod: "c-0", PodUID: "a"})
+		got := c.l.u.used["a"].told(Endpoint{Pod: "c-0", PodUID: "a"}, every)
 		if want := (plan.Usage{Pod: "c-0", PodUID: "a", Used: c.used, Peak: c.peak, Heap: 7}); got != want {
 			t.Errorf("%s: %+v, want %+v", title, got, want)
 		}
@@ -102,11 +108,11 @@ func TestUsages(t *testing.T) {
 func TestUsagesAreBounded(t *testing.T) {
 	t.Parallel()
 	l := newLoad().samples(1, 1, 100).samples(40, 1e9, 1e9)
-	if got := l.u.used["a"].told(Endpoint{}); got.Used.CPU != 1<<32-1 {
+	if got := l.u.used["a"].told(Endpoint{}, every); got.Used.CPU != 1<<32-1 {
 		t.Errorf("%+v", got)
 	}
 	before := len(l.u.used["a"].hour)
-	l.u.note(map[string]figures{"a": {consumption: consumption{started: l.start, cpu: l.total, resident: 1}}}, l.at.Add(2*time.Second), every)
+	l.u.note(map[string]figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: 1}}}, l.at.Add(2*time.Second), every)
 	if n := len(l.u.used["a"].hour); n != before || l.u.usedAt != l.at {
 		t.Errorf("a look after two seconds is a sample")
 	}
@@ -115,6 +121,10 @@ func TestUsagesAreBounded(t *testing.T) {
 		t.Errorf("%d and %d are remembered", len(u.hour), len(u.week))
 	}
 	l.u.note(map[string]figures{"b": {}}, l.at.Add(every), every)
+	if l.u.used["a"] == nil {
+		t.Error("who misses one look is forgotten")
+	}
+	l.u.note(map[string]figures{"b": {}}, l.at.Add(5*every), every)
 	if len(l.u.used) != 0 {
 		t.Errorf("a pod that has gone, or one that tells nothing, is remembered: %v", l.u.used)
 	}
