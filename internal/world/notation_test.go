@@ -64,7 +64,7 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"CommitHibernation.Members", "CommitRelocation.Relocation.Since", "CommitTuning.Because", "CommitTuning.From", "CommitTuning.FromResources.CPU",
+	"CommitHibernation.Members", "CommitRelocation.Relocation.Since", "CommitRelocation.Relocation.Successor", "CommitTuning.Because", "CommitTuning.From", "CommitTuning.FromResources.CPU",
 	"CommitTuning.FromResources.Memory", "CommitTuning.FromVersion", "CommitTuning.FromVolume", "CommitTuning.Member", "CommitTuning.Tuned.Patch.Since", "CommitTuning.Tuned.Resized.Since",
 	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",
 	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
