@@ -159,7 +159,7 @@ func installer(c *v1beta2.EtcdCluster, o PodOptions) corev1.Container {
 		Image:           o.OperatorImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/member-run", "install", member.ProgramDir},
-		Resources:       tunedResources(c),
+		Resources:       installerResources(c),
 		SecurityContext: containerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: member.ProgramDir}},
 	}

@@ -36,12 +36,25 @@ func PodRequests(pod *corev1.Pod) plan.Resources { return AmountsOf(EtcdOf(pod).
 // tunedResources are those of the etcd container: the spec's, unless Auto Pilot has chosen other requests instead of those that the spec still
 // has. Limits follow in proportion. What equals the request still does, and what is above it still is: so the quality of service is the same.
 func tunedResources(c *v1beta2.EtcdCluster) corev1.ResourceRequirements {
-	given := podPolicy(c).Resources
 	if !resourcesTuned(c) {
-		return given
+		return podPolicy(c).Resources
 	}
-	t, spec := c.Status.Autopilot.Resources, SpecResources(c)
-	tuned, requests := *given.DeepCopy(), AmountsOf(t.Requests)
+	return scaled(c, AmountsOf(c.Status.Autopilot.Resources.Requests))
+}
+
+// installerResources are those, but no more than the spec's: they cannot be changed, and a pod requests the most of what its containers do, so that
+// no node might take it that takes one by the spec.
+func installerResources(c *v1beta2.EtcdCluster) corev1.ResourceRequirements {
+	if !resourcesTuned(c) {
+		return podPolicy(c).Resources
+	}
+	chosen, spec := AmountsOf(c.Status.Autopilot.Resources.Requests), SpecResources(c).Requests
+	return scaled(c, plan.Resources{CPU: min(chosen.CPU, spec.CPU), Memory: min(chosen.Memory, spec.Memory)})
+}
+
+// scaled are the resources of the spec with other requests.
+func scaled(c *v1beta2.EtcdCluster, requests plan.Resources) corev1.ResourceRequirements {
+	tuned, spec := *podPolicy(c).Resources.DeepCopy(), SpecResources(c)
 	scale(&tuned, corev1.ResourceCPU, requests.CPU, spec.Requests.CPU, func(n int64) resource.Quantity {
 		return *resource.NewMilliQuantity(n, resource.DecimalSI)
 	}, (*resource.Quantity).MilliValue)

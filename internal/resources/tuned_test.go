@@ -66,9 +66,18 @@ func TestTunedResources(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := corev1.ResourceRequirements{Requests: c.requests, Limits: c.limits}
-		for _, of := range []corev1.Container{EtcdOf(pod), pod.Spec.InitContainers[0]} {
-			if got := of.Resources; !equality.Semantic.DeepEqual(got, want) {
-				t.Errorf("%s: %s has %v, want %v", title, of.Name, got, want)
+		if got := EtcdOf(pod).Resources; !equality.Semantic.DeepEqual(got, want) {
+			t.Errorf("%s: it has %v, want %v", title, got, want)
+		}
+		spec := c.cluster.Spec.Pod.Resources
+		for name, got := range map[string][2]corev1.ResourceList{
+			"requests": {pod.Spec.InitContainers[0].Resources.Requests, spec.Requests}, "limits": {pod.Spec.InitContainers[0].Resources.Limits, spec.Limits},
+		} {
+			wanted := map[string]corev1.ResourceList{"requests": want.Requests, "limits": want.Limits}[name]
+			for resource, most := range got[1] {
+				if asked, chosen := got[0][resource], wanted[resource]; asked.Cmp(most) > 0 || asked.Cmp(chosen) > 0 {
+					t.Errorf("%s: the installer has %s of %s in %s", title, asked.String(), resource, name)
+				}
 			}
 		}
 		if got := c.cluster.Spec.Pod.Resources; title == "requests alone" && !equality.Semantic.DeepEqual(got.Requests, list("1", "2Gi")) {
