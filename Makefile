@@ -24,7 +24,8 @@ NODES ?= 3
 STORIES ?= .
 # CLUSTERS are the numbers of simulated clusters, one round each, for bench-scale.
 CLUSTERS ?= 1,10,100,1000
-# SCALE_FLAGS are more flags for bench-scale: -tls has the clusters use TLS, and -scrape 15s the operator's metrics scraped that often.
+# SCALE_FLAGS are more flags for bench-scale: -tls has the clusters use TLS, -scrape 15s the operator's metrics scraped that
+# often, and -autopilot Off,On the operator left alone in each of these modes of Auto Pilot.
 SCALE_FLAGS ?=
 # SIZES are those of the database, in GiB, for bench-backup.
 SIZES ?= 0.1,1,4

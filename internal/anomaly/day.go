@@ -9,7 +9,7 @@ import (
 // known, and what is older than a day is forgotten. The zero value is of no use before it begins.
 type day struct {
 	// ring has a point of each quarter of an hour, Nothing of one without a sample, that of the quarter with number q at q modulo points.
-	ring [points]Values
+	ring [points]rounded
 	// latest are the samples of the quarter that is not over, and n is how many of them there are; quarter is its number since 1970, 0 before
 	// the day begins.
 	latest  [together]Values
@@ -21,7 +21,7 @@ type day struct {
 func (d *day) begins(now time.Time, every time.Duration) {
 	*d = day{quarter: quarterOf(now, every)}
 	for i := range d.ring {
-		d.ring[i] = Nothing()
+		d.ring[i] = round(Nothing())
 	}
 }
 
@@ -33,7 +33,7 @@ func (d *day) goesOn(now time.Time, every time.Duration) bool {
 		return false
 	}
 	for ; d.quarter < to; d.quarter++ {
-		d.ring[d.quarter%int64(points)] = d.point()
+		d.ring[d.quarter%int64(points)] = round(d.point())
 		d.n = 0
 	}
 	return true
@@ -71,7 +71,7 @@ func (d *day) of(s Signal) []float32 {
 		return all
 	}
 	for i := range d.ring {
-		if v := d.ring[i][s]; !math.IsNaN(float64(v)) {
+		if v := d.ring[i].of(s); !math.IsNaN(float64(v)) {
 			all = append(all, v)
 		}
 	}
@@ -81,8 +81,8 @@ func (d *day) of(s Signal) []float32 {
 // sampled is how many points have anything that is known.
 func (d *day) sampled() (n int) {
 	for i := range d.ring {
-		for _, v := range d.ring[i] {
-			if !math.IsNaN(float64(v)) {
+		for s := range Signals {
+			if v := d.ring[i].of(s); !math.IsNaN(float64(v)) {
 				n++
 				break
 			}

@@ -46,7 +46,7 @@ const (
 	samples = int(Day / Every)
 
 	// together are as many samples as one point of a habit is the median of, and points how many of these are a day. Fewer points are less
-	// memory: 384 bytes of a member's signal.
+	// memory: 192 bytes of a member's signal.
 	together = 3
 	points   = samples / together
 	// known is how many points a signal has at least to be compared with: half a day. Where members were restarted all the time, a day has

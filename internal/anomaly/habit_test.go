@@ -95,7 +95,7 @@ func TestHabit(t *testing.T) {
 		d.goes(1, 0.3)
 	}
 	all := d.Deviations()
-	if len(all) != 1 || all[0].Signal != anomaly.Flush || math.Abs(all[0].Value-0.3) > 1e-6 || math.Abs(all[0].Usual-0.002) > 1e-6 {
+	if len(all) != 1 || all[0].Signal != anomaly.Flush || math.Abs(all[0].Value-0.3) > 1e-6 || math.Abs(all[0].Usual-0.002) > 1e-5 {
 		t.Fatalf("found %+v", all)
 	}
 	d.goes(1, 0.5)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
@@ -18,8 +19,8 @@ type figures struct {
 	compacts bool
 	// flushes, trips and applies are how long these took.
 	flushes, trips, applies took
-	// probes are how long those of each other member took, by what etcd calls it; nobody changes them.
-	probes map[string]anomaly.Probes
+	// probes are how long those of each other member took; nobody changes them.
+	probes []probed
 	// started is when the server's process was, in seconds since 1970; 0 if it does not tell.
 	started float64
 	// elections are the changes of the leader that the member has seen.
@@ -28,6 +29,12 @@ type figures struct {
 	// defragmentations.
 	copies, copying float64
 	consumption
+}
+
+// probed is a member that another one probes, by what etcd calls it. A map of them would take four times the memory, in each sample.
+type probed struct {
+	to string
+	anomaly.Probes
 }
 
 // took is how often something was done, and how long it took together, in seconds.
@@ -91,6 +98,9 @@ func (f *figures) scan(text io.Reader) error {
 
 // add reads a line if it is of that histogram, whatever its labels.
 func (t *took) add(line []byte, histogram string) {
+	if !bytes.HasPrefix(line, []byte(histogram)) { // the names of its parts are made of it where they matter: there are a thousand lines
+		return
+	}
 	if v, ok := labelled(line, histogram+"_sum"); ok {
 		t.sum += v
 	}
@@ -110,21 +120,40 @@ func (f *figures) addProbes(line []byte) {
 	}
 	to, rest, found := bytes.Cut(rest, []byte(`"`))
 	v, err := strconv.ParseFloat(string(rest[bytes.LastIndexByte(rest, ' ')+1:]), 64)
-	p, known := f.probes[string(to)]
-	if !found || err != nil || !(v >= 0 && v <= math.MaxUint32) || len(to) > idLength || !known && len(f.probes) == others {
+	i, ok := bucketOf(rest)
+	if !found || err != nil || !(v >= 0 && v <= math.MaxUint32) || len(to) > idLength || bucket && !ok {
 		return
 	}
-	if !bucket {
-		p.Sum = v
-	} else if i, ok := bucketOf(rest); ok {
+	p := f.probe(to)
+	switch {
+	case p == nil:
+	case bucket:
 		p.Took[i] = uint32(v)
-	} else {
-		return
+	default:
+		p.Sum = v
 	}
-	if f.probes == nil {
-		f.probes = map[string]anomaly.Probes{}
+}
+
+// probe is where probes of that member are noted, nil if there are too many.
+func (f *figures) probe(to []byte) *anomaly.Probes {
+	i := slices.IndexFunc(f.probes, func(p probed) bool { return p.to == string(to) })
+	if i < 0 {
+		if i = len(f.probes); i == others {
+			return nil
+		}
+		f.probes = append(f.probes, probed{to: string(to)})
 	}
-	f.probes[string(to)] = p
+	return &f.probes[i].Probes
+}
+
+// probesOf are those of that member, none if there are none.
+func (f *figures) probesOf(to string) anomaly.Probes {
+	for _, p := range f.probes {
+		if p.to == to {
+			return p.Probes
+		}
+	}
+	return anomaly.Probes{}
 }
 
 // bucketOf is the number of the bucket with that label: the first one is up to 0.1 ms, each other one up to twice as much, and the last one all.

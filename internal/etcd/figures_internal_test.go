@@ -49,7 +49,9 @@ grpc_server_handled_total{grpc_code="OK",grpc_method="Snapshot",grpc_service="et
 		compacted: 1234567, compacts: true, flushes: took{0.25, 100}, trips: took{4, 10}, applies: took{2, 40}, elections: 4,
 		copies: 7, copying: 2, // one snapshot and one defragmentation
 		started: 1.7e9,
-		probes:  map[string]anomaly.Probes{"b": {Sum: 3, Took: anomaly.Buckets{0: 1, 9: 5, 15: 7, 16: 8}}, "c": {Sum: 1, Took: anomaly.Buckets{16: 2}}},
+		probes: []probed{
+			{"b", anomaly.Probes{Sum: 3, Took: anomaly.Buckets{0: 1, 9: 5, 15: 7, 16: 8}}}, {"c", anomaly.Probes{Sum: 1, Took: anomaly.Buckets{16: 2}}},
+		},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

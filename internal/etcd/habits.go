@@ -70,8 +70,8 @@ func (c *sampler) note(s *Session, every time.Duration) {
 		c.disturbed = c.disturbed || now.copying > 0 || now.copies > before.copies && h.uid == p.endpoint.PodUID
 		if values, ok := h.next(p, now, c.read, every); ok {
 			all[h] = values
-			for to, some := range now.probes {
-				probes[anomaly.Way{From: p.word.MemberID, To: to}] = some.Since(before.probes[to])
+			for _, some := range now.probes {
+				probes[anomaly.Way{From: p.word.MemberID, To: some.to}] = some.Since(before.probesOf(some.to))
 			}
 		}
 	}

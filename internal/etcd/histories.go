@@ -66,8 +66,10 @@ func (h *histories) note(now map[string]figures, at time.Time, every time.Durati
 			mean, _ := d.meanSince(since, f)
 			s := diskSample{at: at}
 			s.slow, s.alone = plan.Slow(mean, h.quickest(now, uid, since))
+			if len(d.samples) == plan.HistorySamples {
+				d.samples = slices.Delete(d.samples, 0, 1) // in place: each append behind a shorter slice would allocate twice as much anew
+			}
 			d.samples = append(d.samples, s)
-			d.samples = d.samples[max(0, len(d.samples)-plan.HistorySamples):]
 		}
 	}
 	for uid, f := range now {

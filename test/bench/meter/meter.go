@@ -10,14 +10,17 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Reading is what the operator has used up to a moment, except for Memory, Heap, Goroutines and the series, which are of that moment.
+// Reading is what the operator has used up to a moment, except for Memory, Heap, Goal, Goroutines and the series, which are of that moment.
 type Reading struct {
 	At time.Time
 	// CPU is processor time, of all cores together.
 	CPU time.Duration
 	// Memory and Heap are in bytes: what is resident, and what the garbage collector looks after.
 	Memory, Heap int64
-	Goroutines   int64
+	// Goal is the size in bytes that the heap may reach before it is collected again: by GOGC larger than what was in use after the last
+	// collection, so it depends less than Heap on when that was.
+	Goal       int64
+	Goroutines int64
 	// Requests are those to the API server that were answered, by HTTP method.
 	Requests map[string]int64
 	// Calls are those to etcd servers.
@@ -43,6 +46,7 @@ func Parse(text io.Reader, at time.Time) (Reading, error) {
 		CPU:        time.Duration(sum(families["process_cpu_seconds_total"], nil) * float64(time.Second)),
 		Memory:     int64(sum(families["process_resident_memory_bytes"], nil)),
 		Heap:       int64(sum(families["go_memstats_heap_inuse_bytes"], nil)),
+		Goal:       int64(sum(families["go_memstats_next_gc_bytes"], nil)),
 		Goroutines: int64(sum(families["go_goroutines"], nil)),
 		Calls:      int64(sum(families["etcd_operator_etcd_calls_total"], nil)),
 		Passes: int64(sum(families["controller_runtime_reconcile_total"], func(labels map[string]string) bool {

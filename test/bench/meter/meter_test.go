@@ -24,6 +24,8 @@ const second = `# TYPE process_cpu_seconds_total counter
 process_cpu_seconds_total 2.5
 # TYPE process_resident_memory_bytes gauge
 process_resident_memory_bytes 6.0e+07
+# TYPE go_memstats_next_gc_bytes gauge
+go_memstats_next_gc_bytes 4.0e+07
 # TYPE rest_client_requests_total counter
 rest_client_requests_total{code="200",host="a",method="GET"} 14
 rest_client_requests_total{code="404",host="a",method="GET"} 1
@@ -56,11 +58,11 @@ func TestUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after.Series != 17 || after.OfCluster != 2 {
+	if after.Series != 18 || after.OfCluster != 2 {
 		t.Errorf("%d series, and a cluster has up to %d", after.Series, after.OfCluster)
 	}
 	u := after.Since(before)
-	if u.Cores() != 0.25 || u.Memory != 60_000_000 || u.Reads() != 5 || u.Writes() != 3 || u.Calls != 7 || u.Passes != 5 {
+	if u.Cores() != 0.25 || u.Memory != 60_000_000 || u.Goal != 40_000_000 || u.Reads() != 5 || u.Writes() != 3 || u.Calls != 7 || u.Passes != 5 {
 		t.Errorf("usage %+v: %v cores, %d reads, %d writes", u, u.Cores(), u.Reads(), u.Writes())
 	}
 }

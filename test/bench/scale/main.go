@@ -28,6 +28,8 @@ type options struct {
 	atOnce int
 	// tls has the clusters use TLS, with certificates by the operator.
 	tls bool
+	// autopilot are the modes of Auto Pilot to compare, none if it is to be what the clusters have.
+	autopilot []string
 	// scrape is how often to scrape the operator's metrics after it was left alone, 0 for not at all.
 	scrape time.Duration
 	// operator is the path of the program under test, and args what it is given besides.
@@ -40,6 +42,8 @@ type options struct {
 func main() {
 	counts := flag.String("clusters", "1,10,100,1000", "how many clusters, one run each")
 	silent := flag.String("silent", "", "of the last run's clusters, how many to freeze, one step after the other")
+	autopilot := flag.String("autopilot", "", "modes of Auto Pilot, such as Off,On: the operator is started anew with each before it is left "+
+		"alone; with the environment variable AUTOPILOT_PACE=n, members are asked for their metrics n times as often")
 	args := flag.String("operator-args", "", "more arguments for the operator")
 	o := options{operator: os.Getenv("OPERATOR")}
 	flag.DurationVar(&o.idle, "idle", 2*time.Minute, "how long to watch the operator when nothing happens")
@@ -53,7 +57,7 @@ func main() {
 	flag.StringVar(&o.pprof, "pprof", "", "where the operator is to serve profiles, such as 127.0.0.1:6060; they are saved after each phase")
 	flag.StringVar(&o.profiles, "profiles", os.TempDir(), "folder for profiles")
 	flag.Parse()
-	o.args = strings.Fields(*args)
+	o.args, o.autopilot = strings.Fields(*args), list(*autopilot)
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -68,8 +72,13 @@ func main() {
 	}
 }
 
-func numbers(list string, into *[]int) error {
-	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+// list are the words between commas.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+func numbers(text string, into *[]int) error {
+	for _, text := range list(text) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of clusters", text)
@@ -106,7 +115,11 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	w, err := newWorld(ctx, o.tls)
+	text, err := realMetrics(ctx, p.dir)
+	if err != nil {
+		return err
+	}
+	w, err := newWorld(ctx, o.tls, newExposition(text))
 	if err != nil {
 		return err
 	}
@@ -128,7 +141,7 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 	if err := m.create(ctx, r); err != nil {
 		return err
 	}
-	if err := m.rest(ctx, r); err != nil {
+	if err := m.idle(ctx, r); err != nil {
 		return err
 	}
 	if err := m.scrape(ctx, r); err != nil {

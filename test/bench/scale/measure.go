@@ -138,26 +138,6 @@ func (m *measurement) createAtOnce(ctx context.Context, names []types.Namespaced
 	return each, nil
 }
 
-// rest watches the operator when nothing happens.
-func (m *measurement) rest(ctx context.Context, r *report) error {
-	before, err := m.operator.read(ctx)
-	if err != nil {
-		return err
-	}
-	calls := m.world.server.calls.Load()
-	if err := pause(ctx, m.options.idle); err != nil {
-		return err
-	}
-	after, err := m.operator.read(ctx)
-	if err != nil {
-		return err
-	}
-	row := idling{clusters: m.n, usage: after.Since(before), calls: m.world.server.calls.Load() - calls}
-	m.progress("idle: %.3f cores, %d MiB, %d writes", row.usage.Cores(), row.usage.Memory>>20, row.usage.Writes())
-	r.idling = append(r.idling, row)
-	return m.operator.profile(ctx, fmt.Sprintf("idle-%d", m.n))
-}
-
 // freeze lets some of the clusters hang, and measures how long new ones take beside them: at once, while everything is
 // noticed, and later.
 func (m *measurement) freeze(ctx context.Context, silent int, r *report) error {

@@ -28,6 +28,9 @@ type operator struct {
 	log     *os.File
 	scraper *scraper
 	options options
+	// plane is what it works against, and address where it serves its metrics.
+	plane   *plane
+	address string
 }
 
 func startOperator(ctx context.Context, o options, p *plane) (*operator, error) {
@@ -35,20 +38,31 @@ func startOperator(ctx context.Context, o options, p *plane) (*operator, error) 
 	if err != nil {
 		return nil, err
 	}
-	op := &operator{options: o}
+	op := &operator{options: o, plane: p, address: address}
 	if op.scraper, err = newScraper(ctx, o.scrape > 0, address, p); err != nil {
 		return nil, fmt.Errorf("prepare to read the operator's metrics: %w", err)
 	}
-	if op.log, err = os.Create(filepath.Join(p.dir, "operator.log")); err != nil {
-		return nil, err
+	return op, op.start(ctx)
+}
+
+// restart ends the program and starts it anew, with more arguments.
+func (op *operator) restart(ctx context.Context, args ...string) error {
+	return errors.Join(op.stop(), op.start(ctx, args...))
+}
+
+func (op *operator) start(ctx context.Context, args ...string) (err error) {
+	op.log, err = os.OpenFile(filepath.Join(op.plane.dir, "operator.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
+	o := op.options
 	op.cmd = exec.Command(o.operator, slices.Concat([]string{ //nolint:noctx // it is told to end, and not killed
-		"--kubeconfig", p.kubeconfig, "--operator-image", "operator:simulated", "--pprof-bind-address", cmp.Or(o.pprof, "0"),
-		"--metrics-bind-address", address, "--health-probe-bind-address", "0",
-	}, op.scraper.arguments(), o.args)...)
+		"--kubeconfig", op.plane.kubeconfig, "--operator-image", "operator:simulated", "--pprof-bind-address", cmp.Or(o.pprof, "0"),
+		"--metrics-bind-address", op.address, "--health-probe-bind-address", "0",
+	}, op.scraper.arguments(), o.args, args)...)
 	op.cmd.Stdout, op.cmd.Stderr = op.log, op.log
 	if err := op.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the operator: %w", err)
+		return fmt.Errorf("start the operator: %w", err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true,
 		func(ctx context.Context) (bool, error) {
@@ -56,9 +70,9 @@ func startOperator(ctx context.Context, o options, p *plane) (*operator, error) 
 			return err == nil, nil
 		})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start the operator: %w", err), op.stop())
+		return errors.Join(fmt.Errorf("start the operator: %w", err), op.stop())
 	}
-	return op, nil
+	return nil
 }
 
 func freeAddress(ctx context.Context) (string, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -21,9 +22,13 @@ type creation struct {
 // idling is what the operator did while nothing happened.
 type idling struct {
 	clusters int
-	usage    meter.Usage
-	// calls to etcd, counted by the servers.
-	calls int64
+	// autopilot is the mode that the operator was started with, empty for none.
+	autopilot string
+	usage     meter.Usage
+	// resident is its memory in bytes at times that are equally far apart, sorted.
+	resident []int64
+	// calls to etcd over gRPC, and reads of members' metrics, counted by the servers.
+	calls, reads int64
 }
 
 // scraping is what it took to scrape the operator's metrics.
@@ -67,13 +72,14 @@ func (r *report) print() {
 			float64(c.usage.Writes())/n, float64(c.usage.Reads())/n, float64(c.usage.Passes)/n, c.peak>>20)
 	}
 	fmt.Printf("\nIdle, over %s:\n\n"+
-		"| clusters of 3 | CPU, cores | memory | Go heap | API writes | API reads | API requests "+
-		"| passes/s | etcd calls/s |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", r.idle)
+		"| clusters of 3 | Auto Pilot | CPU, cores | memory: median (range) | Go heap | until it is collected | API writes | API reads "+
+		"| API requests | passes/s | etcd calls/s | metrics read/s |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", r.idle)
 	for _, i := range r.idling {
 		took := i.usage.Took.Seconds()
-		fmt.Printf("| %d | %.3f | %d MiB | %d MiB | %d | %d | %s | %.1f | %.1f |\n", i.clusters, i.usage.Cores(),
-			i.usage.Memory>>20, i.usage.Heap>>20, i.usage.Writes(), i.usage.Reads(), requests(i.usage),
-			float64(i.usage.Passes)/took, float64(i.calls)/took)
+		fmt.Printf("| %d | %s | %.3f | %s | %.1f MiB | %.1f MiB | %d | %d | %s | %.1f | %.1f | %.1f |\n", i.clusters,
+			cmp.Or(i.autopilot, "as specified"), i.usage.Cores(), mebibytes(i.resident), mebi(i.usage.Heap), mebi(i.usage.Goal),
+			i.usage.Writes(), i.usage.Reads(), requests(i.usage), float64(i.usage.Passes)/took, float64(i.calls)/took, float64(i.reads)/took)
 	}
 	r.printScraped()
 	if len(r.neighbours) == 0 {
@@ -100,6 +106,13 @@ func (r *report) printScraped() {
 			s.bytes>>10, seconds(s.took), len(s.took), s.without>>20, s.with[len(s.with)/2]>>20, s.with[len(s.with)-1]>>20, s.usage.Cores())
 	}
 }
+
+// mebibytes are the median and the range of what is sorted.
+func mebibytes(sorted []int64) string {
+	return fmt.Sprintf("%.1f MiB (%.1f–%.1f)", mebi(sorted[len(sorted)/2]), mebi(sorted[0]), mebi(sorted[len(sorted)-1]))
+}
+
+func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
 func quantile(all []time.Duration, q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,11 +25,15 @@ type server struct {
 	pb.UnimplementedKVServer
 	world *world
 	grpc  *grpc.Server
-	calls atomic.Int64
+	// plain serves the metrics, over HTTP without TLS, in a real server's words.
+	plain   *http.Server
+	metrics *exposition
+	// calls are those over gRPC, and reads those of the metrics.
+	calls, reads atomic.Int64
 }
 
-func serve(l net.Listener, w *world) *server {
-	s := &server{world: w}
+func serve(clients, readers net.Listener, w *world, metrics *exposition) *server {
+	s := &server{world: w, metrics: metrics}
 	s.grpc = grpc.NewServer(append(w.transport(),
 		// etcd's own default (grpc-keepalive-min-time): a client that pings more often is cut off.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second}),
@@ -39,8 +44,15 @@ func serve(l net.Listener, w *world) *server {
 	pb.RegisterMaintenanceServer(s.grpc, s)
 	pb.RegisterClusterServer(s.grpc, s)
 	pb.RegisterKVServer(s.grpc, s)
-	go func() { _ = s.grpc.Serve(l) }() // it ends with Stop
+	s.plain = &http.Server{Handler: http.HandlerFunc(s.serveMetrics), ReadHeaderTimeout: time.Second}
+	go func() { _ = s.grpc.Serve(clients) }() // they end with stop
+	go func() { _ = s.plain.Serve(readers) }()
 	return s
+}
+
+func (s *server) stop() {
+	_ = s.plain.Close() // whoever reads is cut off
+	s.grpc.Stop()
 }
 
 func (s *server) count(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,7 +45,9 @@ type node struct {
 	clusterID, memberID uint64 // 0 until it has started
 	// pair is the certificate that it presents to clients, nil without TLS.
 	pair *tls.Certificate
-	gate gate
+	// reads are those of its metrics.
+	reads atomic.Int64
+	gate  gate
 }
 
 // ensemble is all servers of one EtcdCluster.
@@ -53,17 +56,21 @@ type ensemble struct {
 	state etcdtest.Cluster
 }
 
-func newWorld(ctx context.Context, secure bool) (*world, error) {
+func newWorld(ctx context.Context, secure bool, metrics *exposition) (*world, error) {
 	w := &world{
 		tls:  secure,
 		next: firstIP, pods: map[types.NamespacedName]*node{}, byIP: map[netip.Addr]*node{},
 		members: map[types.NamespacedName]*ensemble{},
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf(":%d", member.ClientPort))
-	if err != nil {
-		return nil, fmt.Errorf("listen for the operator's calls: %w", err)
+	var doors [2]*doorman
+	for i, port := range []int{member.ClientPort, member.MetricsPort} {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf(":%d", port))
+		if err != nil {
+			return nil, fmt.Errorf("listen for the operator's calls: %w", err)
+		}
+		doors[i] = &doorman{Listener: listener, world: w}
 	}
-	w.server = serve(&doorman{Listener: listener, world: w}, w)
+	w.server = serve(doors[0], doors[1], w, metrics)
 	return w, nil
 }
 
@@ -74,7 +81,7 @@ func (w *world) stop() {
 		n.gate.thaw()
 	}
 	w.mu.Unlock()
-	w.server.grpc.Stop()
+	w.server.stop()
 }
 
 // pod gives a pod its address.
