@@ -48,6 +48,12 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
+	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back what they do not
+	// use: within min and max, and without a restart. It does nothing unless min or max is given, and is On then.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="CPU and memory",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Resources *ResourcesAutopilot `json:"resources,omitempty"`
+
 	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6, once there
 	// is a verified backup that is not older than 24 hours: one member first, and the others one after the other once that was healthy for ten
 	// minutes. A release that the first member fails with is taken back. Advise by default; it does nothing while spec.version is a full version, or empty.
@@ -109,6 +115,37 @@ type VolumeAutopilot struct {
 	Max *resource.Quantity `json:"max,omitempty"`
 }
 
+// ResourcesAutopilot is what Auto Pilot does about CPU and memory of the members, whose pods are resized in place. It changes what the etcd
+// container requests; its limits follow in proportion, so that the quality of service stays.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode == 'Off' || has(self.min) || has(self.max)",message="autopilot.resources: give max, min or both: without them nothing is changed"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.cpu) || !has(self.max.cpu) || quantity(string(self.min.cpu)).compareTo(quantity(string(self.max.cpu))) <= 0",message="autopilot.resources: min.cpu must not be above max.cpu"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.memory) || !has(self.max.memory) || quantity(string(self.min.memory)).compareTo(quantity(string(self.max.memory))) <= 0",message="autopilot.resources: min.memory must not be above max.memory"
+type ResourcesAutopilot struct {
+	AutopilotFeature `json:",inline"`
+
+	// min is the least that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
+	// +optional
+	Min *ResourceBounds `json:"min,omitempty"`
+	// max is the most that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
+	// +optional
+	Max *ResourceBounds `json:"max,omitempty"`
+}
+
+// ResourceBounds bound what the etcd container of each member requests.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu, memory or both in min and max"
+type ResourceBounds struct {
+	// cpu is such as 500m or 2. spec.pod.resources has to name it, too.
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: cpu must be greater than 0"
+	// +optional
+	CPU *resource.Quantity `json:"cpu,omitempty"`
+	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too.
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: memory must be greater than 0"
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
+}
+
 // AutopilotFeature is one thing that Auto Pilot does.
 type AutopilotFeature struct {
 	// mode is Off, Advise or On.
@@ -163,152 +200,4 @@ type MaintenanceWindow struct {
 	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="maintenanceWindow.timeZone must be one of the IANA database, such as Europe/Berlin"
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-}
-
-// AutopilotStatus is what Auto Pilot would do.
-type AutopilotStatus struct {
-	// operatorMode is how far the operator lets Auto Pilot go in all of its clusters, whatever their specs say: Off or Advise. It is absent
-	// if that is On.
-	// +optional
-	OperatorMode AutopilotMode `json:"operatorMode,omitempty"`
-	// tuned is what the operator has changed of the spec's options for etcd.
-	// +optional
-	Tuned *TunedOptions `json:"tuned,omitempty"`
-	// volume is what the operator has changed of the members' volumes.
-	// +optional
-	Volume *TunedVolume `json:"volume,omitempty"`
-	// version is the patch release that the operator has chosen of the minor release in the spec.
-	// +optional
-	Version *ChosenVersion `json:"version,omitempty"`
-	// refusedVersions are the patch releases that were taken back, the latest last. They are not tried again in this cluster, and in no other
-	// one of the operator for 24 hours. One that is named in spec.version is removed from here.
-	// +kubebuilder:validation:MaxItems=16
-	// +listType=map
-	// +listMapKey=version
-	// +optional
-	RefusedVersions []RefusedVersion `json:"refusedVersions,omitempty"`
-	// relocation is the member that is moved off a node whose disk is slow, or the last one that was.
-	// +optional
-	Relocation *Relocation `json:"relocation,omitempty"`
-	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
-	// turn among several clusters.
-	// +listType=map
-	// +listMapKey=feature
-	// +optional
-	Held []HeldAct `json:"held,omitempty"`
-}
-
-// TunedOptions are options for etcd that the operator has changed, which take the place of the spec's.
-type TunedOptions struct {
-	// quotaBackendBytes is the quota that etcd has instead of the spec's.
-	// +required
-	QuotaBackendBytes resource.Quantity `json:"quotaBackendBytes"`
-	// insteadOf is the quota of the spec that it was raised from. Once the spec has another one, that counts.
-	// +required
-	InsteadOf resource.Quantity `json:"insteadOf"`
-}
-
-// TunedVolume is the size of volumes that the operator has changed, which takes the place of the spec's.
-type TunedVolume struct {
-	// size is what the members' volumes request instead of what the spec says.
-	// +required
-	Size resource.Quantity `json:"size"`
-	// insteadOf is the size in the spec that it was raised from. Once the spec has another one, that counts.
-	// +required
-	InsteadOf resource.Quantity `json:"insteadOf"`
-}
-
-// ChosenVersion is a patch release that the operator has chosen of the minor release in the spec. Once the spec asks for anything else, that
-// counts.
-type ChosenVersion struct {
-	// version is the release that members run, or are being updated to.
-	// +required
-	Version string `json:"version"`
-	// insteadOf is the release before it. It is absent once the first member was healthy with this one for ten minutes, or members went back
-	// from one.
-	// +optional
-	InsteadOf string `json:"insteadOf,omitempty"`
-	// image is the image, by its digest, that members had of insteadOf, or have again after they went back; absent if no digest is known.
-	// +optional
-	Image string `json:"image,omitempty"`
-	// since is when that was decided.
-	// +required
-	Since metav1.Time `json:"since"`
-	// trial is how the first member does with version, before any other one gets it.
-	// +optional
-	Trial *PatchTrial `json:"trial,omitempty"`
-}
-
-// PatchTrial is how the first member does with a patch release.
-type PatchTrial struct {
-	// member is its name.
-	// +required
-	Member string `json:"member"`
-	// podUID is that of its pod. In another one the trial begins anew.
-	// +required
-	PodUID string `json:"podUID"`
-	// began is when a pod with that release was first seen.
-	// +required
-	Began metav1.Time `json:"began"`
-	// healthySince is since when the member is healthy; absent while it is not.
-	// +optional
-	HealthySince *metav1.Time `json:"healthySince,omitempty"`
-	// restarts is how often its container had been started again by then.
-	// +optional
-	Restarts int32 `json:"restarts,omitempty"`
-	// failingSince is since when it is not healthy, or only now and then; absent while it has been healthy ever since its first start.
-	// +optional
-	FailingSince *metav1.Time `json:"failingSince,omitempty"`
-}
-
-// RefusedVersion is a patch release that was taken back, because the first member with it failed.
-type RefusedVersion struct {
-	// version is that release.
-	// +required
-	Version string `json:"version"`
-	// image is the one that the member had of it.
-	// +optional
-	Image string `json:"image,omitempty"`
-	// since is when it was taken back.
-	// +required
-	Since metav1.Time `json:"since"`
-}
-
-// Relocation is a member that is moved off a node whose disk is slow. For 24 hours no other one is moved, and new pods prefer other nodes.
-type Relocation struct {
-	// memberID is the member's ID in etcd, in hexadecimal. It is absent once the relocation is over.
-	// +optional
-	MemberID string `json:"memberID,omitempty"`
-	// member is its name.
-	// +required
-	Member string `json:"member"`
-	// node is the one that it was on.
-	// +required
-	Node string `json:"node"`
-	// since is when that was decided.
-	// +required
-	Since metav1.Time `json:"since"`
-	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the
-	// relocation is over.
-	// +optional
-	SuccessorID string `json:"successorID,omitempty"`
-	// givenUp says why the member has stayed there; absent if it has not.
-	// +optional
-	GivenUp string `json:"givenUp,omitempty"`
-}
-
-// HeldAct is an act of Auto Pilot that is due and not done.
-type HeldAct struct {
-	// feature is the field of spec.autopilot that it belongs to.
-	// +required
-	Feature string `json:"feature"`
-	// reason is why it is not done.
-	// +required
-	Reason string `json:"reason"`
-	// message says what is due, and what has to be so before it is done.
-	// +required
-	Message string `json:"message"`
-	// since is when it was held first for this reason: another reason begins anew.
-	// +required
-	Since metav1.Time `json:"since"`
 }

@@ -58,6 +58,16 @@ const (
 	//
 	// Do what the message says, or delete keys. Once the quota is reached, etcd takes no writes but deletions.
 	ReasonQuotaHeld = "QuotaHeld"
+	// ReasonResizingMembers means that the members use most of the CPU or memory that they request, or little of it for a week, and that they are
+	// given more, or less: their pods are resized in place, and nobody restarts. Or that this is taken back, because not all of them could be.
+	//
+	// Nothing. status.autopilot.resources has what they request; to have anything else, set spec.pod.resources.
+	ReasonResizingMembers = "ResizingMembers"
+	// ReasonResourcesHeld means that the members use most of the CPU or memory that they request, or little of it for a week, and that this is not
+	// changed: the message says why.
+	//
+	// Do what the message says: raise spec.autopilot.resources.max, free room on the nodes, or set spec.pod.resources.
+	ReasonResourcesHeld = "ResourcesHeld"
 	// ReasonFollowingPatch means that spec.version is a minor release, and that etcd is updated to a newer patch release of it that the operator
 	// is tested with: one member after the other.
 	//

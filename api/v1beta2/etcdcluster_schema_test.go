@@ -115,10 +115,34 @@ func testCreate(t *testing.T, c client.Client) {
 		"part of a millisecond": {
 			fields: map[string]any{"spec.etcd.heartbeatInterval": "1.5ms"}, want: "heartbeatInterval must be whole milliseconds",
 		},
-		"part of a second": {fields: map[string]any{"spec.etcd.electionTimeout": "1.5s"}},
-		"no quota":         {fields: map[string]any{"spec.autopilot": map[string]any{"quota": map[string]any{"max": "0"}}}, want: "autopilot.quota.max must be greater than 0"},
-		"no volume":        {fields: map[string]any{"spec.autopilot": map[string]any{"volume": map[string]any{"max": "0"}}}, want: "autopilot.volume.max must be greater than 0"},
-		"larger volumes":   {fields: map[string]any{"spec.autopilot": map[string]any{"volume": map[string]any{"mode": "Advise", "max": "20Gi"}}}},
+		"part of a second":                {fields: map[string]any{"spec.etcd.electionTimeout": "1.5s"}},
+		"no quota":                        {fields: map[string]any{"spec.autopilot": map[string]any{"quota": map[string]any{"max": "0"}}}, want: "autopilot.quota.max must be greater than 0"},
+		"no volume":                       {fields: map[string]any{"spec.autopilot": map[string]any{"volume": map[string]any{"max": "0"}}}, want: "autopilot.volume.max must be greater than 0"},
+		"larger volumes":                  {fields: map[string]any{"spec.autopilot": map[string]any{"volume": map[string]any{"mode": "Advise", "max": "20Gi"}}}},
+		"resources":                       {fields: sized(bounds{"mode": "Advise", "min": bounds{"cpu": "100m"}, "max": bounds{"cpu": int64(2), "memory": "4Gi"}}, "requests")},
+		"resources by limits":             {fields: sized(bounds{"max": bounds{"cpu": "2", "memory": "4Gi"}}, "limits")},
+		"resources of none":               {fields: sized(bounds{}, "requests")},
+		"resources off":                   {fields: sized(bounds{"mode": "Off"}, "requests")},
+		"resources unbounded":             {fields: sized(bounds{"mode": "On"}, "requests"), want: "give max, min or both"},
+		"resources of a bound of nothing": {fields: sized(bounds{"max": bounds{}}, "requests"), want: "give cpu, memory or both"},
+		"resources, no CPU":               {fields: sized(bounds{"max": bounds{"cpu": "0"}}, "requests"), want: "cpu must be greater than 0"},
+		"resources, less than no memory": {
+			fields: sized(bounds{"min": bounds{"memory": "-1Gi"}}, "requests"), want: "memory must be greater than 0",
+		},
+		"resources, min above max": {
+			fields: sized(bounds{"min": bounds{"cpu": "3"}, "max": bounds{"cpu": "2"}}, "requests"), want: "min.cpu must not be above max.cpu",
+		},
+		"resources, min of memory above max": {
+			fields: sized(bounds{"min": bounds{"memory": "3Gi"}, "max": bounds{"memory": "2Gi"}}, "requests"),
+			want:   "min.memory must not be above max.memory",
+		},
+		"resources of nothing": {
+			fields: map[string]any{"spec.autopilot": map[string]any{"resources": bounds{"max": bounds{"memory": "2Gi"}}}}, want: "bounds memory, which pod.resources does not name",
+		},
+		"resources above max": {fields: sized(bounds{"max": bounds{"cpu": "500m"}}, "requests")},
+		"resources below min": {
+			fields: sized(bounds{"min": bounds{"memory": "3Gi"}}, "limits"),
+		},
 		"patches":          {fields: map[string]any{"spec.autopilot": map[string]any{"patches": map[string]any{"mode": "Advise"}}}},
 		"patches Always":   {fields: map[string]any{"spec.autopilot": map[string]any{"patches": map[string]any{"mode": "Always"}}}, want: "Unsupported value"},
 		"anomaly":          {fields: map[string]any{"spec.autopilot": map[string]any{"anomaly": map[string]any{"mode": "Off"}, "timers": map[string]any{"mode": "Advise"}}}},
@@ -190,6 +214,17 @@ func testCreate(t *testing.T, c client.Client) {
 			}
 			check(t, c.Create(t.Context(), cluster(tc.name, tc.fields), client.DryRunAll), tc.want)
 		})
+	}
+}
+
+// bounds are a part of spec.autopilot.resources.
+type bounds = map[string]any
+
+// sized is a spec whose members have one core and 2Gi, bounded like that.
+func sized(of bounds, kind string) map[string]any {
+	return map[string]any{
+		"spec.autopilot":     map[string]any{"resources": of},
+		"spec.pod.resources": map[string]any{kind: map[string]any{"cpu": "1", "memory": "2Gi"}},
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.auth) || !self.auth.enabled || has(self.tls) && (has(self.tls.managed) || has(self.tls.static) && has(self.tls.static.operatorSecret) && has(self.tls.static.member) && has(self.tls.static.member.serverSecret)) || has(self.TLS) && (has(self.TLS.managed) || has(self.TLS.static) && has(self.TLS.static.operatorSecret) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret))",message="auth.enabled needs TLS for clients, because users are known by their certificates: set tls.managed, or tls.static with member.serverSecret and operatorSecret"
 // +kubebuilder:validation:XValidation:rule="!has(self.auth) || !self.auth.enabled || !(has(self.tls) && has(self.tls.plaintextClients) && self.tls.plaintextClients == 'Allowed') && !(has(self.TLS) && has(self.TLS.plaintextClients) && self.TLS.plaintextClients == 'Allowed')",message="auth.enabled needs clients that have certificates to be known by: remove tls.plaintextClients"
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate needs volumes: data on emptyDirs ends with the pods; set pod.persistentVolumeClaimSpec"
+// +kubebuilder:validation:XValidation:rule="!self.?autopilot.?resources.?min.?cpu.hasValue() && !self.?autopilot.?resources.?max.?cpu.hasValue() || self.?pod.?resources.?requests[?'cpu'].or(self.?pod.?resources.?limits[?'cpu']).hasValue()",message="autopilot.resources bounds cpu, which pod.resources does not name: say there what the members start with"
+// +kubebuilder:validation:XValidation:rule="!self.?autopilot.?resources.?min.?memory.hasValue() && !self.?autopilot.?resources.?max.?memory.hasValue() || self.?pod.?resources.?requests[?'memory'].or(self.?pod.?resources.?limits[?'memory']).hasValue()",message="autopilot.resources bounds memory, which pod.resources does not name: say there what the members start with"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Use an odd number: an even one tolerates no more failures than the odd one
@@ -99,8 +101,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto Pilot",order=15
 	Autopilot *AutopilotSpec `json:"autopilot,omitempty"`
 
-	// maintenanceWindow is when Auto Pilot may do what costs clients a moment and can wait. Only spec.autopilot.defragment and
-	// spec.autopilot.quota wait for it: edits, updates, scaling and repairs do not.
+	// maintenanceWindow is when Auto Pilot may do what costs clients a moment and can wait. Only features of spec.autopilot wait for it: edits,
+	// updates, scaling and repairs do not.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Maintenance window",order=16
 	MaintenanceWindow *MaintenanceWindow `json:"maintenanceWindow,omitempty"`

@@ -31,9 +31,13 @@ func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadat
 }
 
 // resize changes a running pod's resources. If Kubernetes cannot do that, for example because the quality of service class would
-// change, it is recorded on the pod, so that the planner recreates it.
+// change, it is recorded on the pod, so that the planner recreates it, or leaves it as it is where Auto Pilot has chosen the resources.
 func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
-	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions(p))
+	cluster, hash := p.cluster, p.revision.Resources
+	if a.ToSpec {
+		cluster, hash = resources.Untuned(p.cluster), p.revision.SpecResources
+	}
+	wanted, err := resources.Pod(cluster, a.Name, 0, nil, r.podOptions(p))
 	if err != nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	if err != nil {
 		return fmt.Errorf("resize Pod %s: %w", a.Name, err)
 	}
-	meta := map[string]any{"annotations": map[string]any{note: p.revision.Resources}}
+	meta := map[string]any{"annotations": map[string]any{note: hash}}
 	return r.patch(ctx, pod, types.UID(a.UID), meta)
 }
 

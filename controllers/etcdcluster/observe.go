@@ -116,10 +116,15 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
 }
 
-// sample samples the voters' metrics, compares their data, and looks at how their disks did, unless Auto Pilot has no use for that: whose replacement
+// sample samples the voters' metrics, compares their data, and looks at how their disks did and at what they use of CPU and memory, unless Auto Pilot has no use for that: whose replacement
 // was begun may be found to be right.
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
+	defer func() { // after a comparison, which may have read the metrics just now
+		if c.Autopilot.Resources != plan.ModeOff {
+			p.observed.Etcd.Usages = r.Etcd.Usages(ctx, key, p.session)
+		}
+	}()
 	compares, relocates := c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0, c.Autopilot.Relocation != plan.ModeOff
 	if !compares && !relocates {
 		return
@@ -154,6 +159,7 @@ func (r *Reconciler) observePods(p *pass) error {
 		seen := &p.observed.Pods[i]
 		pod := p.pods[seen.Name]
 		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
+		seen.Untuned, seen.ResizeRefused = p.revision.HasSpecResources(pod), p.revision.RefusedResize(pod)
 		seen.OtherImage = resources.ImageOf(pod) != p.observed.Cluster.Image(seen.Version)
 		seen.Unpulled = unpulled(pod)
 		seen.Drift.Image = seen.Drift.Image || seen.OtherImage && seen.Unpulled

@@ -38,6 +38,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Legacy:       resources.LegacyPod(pod),
 		StorageLimit: storageLimit(pod),
 		Avoids:       resources.Avoids(pod),
+		Requests:     resources.PodRequests(pod),
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
 		seen.PermittedAt = seen.Created // it was created with the permit
@@ -52,8 +53,9 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		case corev1.PodReady:
 			seen.Ready, seen.ReadyChanged = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
 		case corev1.PodResizePending, corev1.PodResizeInProgress:
-			seen.Resizing = fmt.Sprintf("%s: %s", c.Reason, c.Message)
-			seen.ResizeInfeasible = seen.ResizeInfeasible || c.Reason == corev1.PodReasonInfeasible
+			seen.Resizing, seen.ResizingSince = fmt.Sprintf("%s: %s", c.Reason, c.Message), c.LastTransitionTime.Time
+			late := c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation // it is about what was asked for before
+			seen.ResizeInfeasible = seen.ResizeInfeasible || c.Reason == corev1.PodReasonInfeasible && !late
 		default:
 		}
 	}

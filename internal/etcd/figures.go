@@ -28,6 +28,7 @@ type figures struct {
 	// copies are how often the member was asked for a snapshot or defragmented; copying is how many readers of snapshots there are now, and
 	// defragmentations.
 	copies, copying float64
+	consumption
 }
 
 // probed is a member that another one probes, by what etcd calls it. A map of them would take four times the memory, in each sample.
@@ -58,6 +59,7 @@ func (f *figures) scan(text io.Reader) error {
 	lines, handled := bufio.NewScanner(text), 0.0
 	for lines.Scan() {
 		line := lines.Bytes()
+		f.consumption.scan(line)
 		if !bytes.HasPrefix(line, []byte("etcd_")) && !ofSnapshots(line) {
 			if v, ok := value(line, processFamily+" "); ok {
 				f.started = v

@@ -20,6 +20,7 @@ func TestMembersTellTheirFigures(t *testing.T) {
 		"etcd_disk_wal_fsync_duration_seconds_sum ": true, "etcd_disk_wal_fsync_duration_seconds_count ": true,
 		"etcd_server_apply_duration_seconds_sum{": true, "etcd_server_apply_duration_seconds_count{": true,
 		"etcd_server_leader_changes_seen_total ": true, "etcd_disk_backend_defrag_duration_seconds_count ": true,
+		"process_cpu_seconds_total ": true, "process_resident_memory_bytes ": true, "go_memstats_heap_sys_bytes ": true,
 		"etcd_disk_defrag_inflight ": true, `grpc_method="Snapshot"`: true, "process_start_time_seconds ": true,
 	}
 	if runtime.GOOS != "linux" {
@@ -83,6 +84,7 @@ func TestHabitsAskOnce(t *testing.T) {
 	before := asked()
 	for range 5 {
 		w.pool.Compare(t.Context(), t.Name(), s)
+		w.pool.Usages(t.Context(), t.Name(), s)
 		w.pool.Habits(t.Context(), t.Name(), s, true)
 	}
 	if n := asked() - before; n != 3 { // by this test

@@ -29,6 +29,7 @@ type sampler struct {
 	comparisons
 	habits
 	histories
+	usages
 }
 
 // sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.

@@ -89,6 +89,7 @@ func TestAssessment(t *testing.T) {
 		Held: []plan.HeldAct{{Feature: "noSpace", Reason: "R"}}, Feature: "noSpace",
 		OnTrial:   plan.Patch{Version: "3.6.17", InsteadOf: "3.6.16", Trial: plan.PatchTrial{Member: "c-13"}},
 		Tuning:    plan.CommitTuning{Tuned: plan.Tuned{Quota: 3 << 30}, From: 2 << 30, Member: "c-0"},
+		Resizing:  plan.CommitTuning{Tuned: plan.Tuned{Resized: plan.Resized{Now: plan.Resources{CPU: 1300}}}, FromResources: plan.Resources{CPU: 1000}, Member: "c-0"},
 		Following: plan.CommitTuning{Tuned: plan.Tuned{Patch: plan.Patch{Version: "3.6.16"}}, FromVersion: "3.6.15"}, Retreat: wait,
 		Relocation: plan.CommitRelocation{Relocation: plan.Relocation{Name: "c-11", Node: "n"}}, Relocated: plan.Member{Name: "c-12"},
 	}

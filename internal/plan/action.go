@@ -166,8 +166,11 @@ type DeleteVolume struct{ Name, UID, Why string }
 type SetMetadata struct{ Name, UID string }
 
 // Resize applies the spec's resources to a running pod. If Kubernetes refuses, the pod is marked as one that has to be
-// recreated.
-type Resize struct{ Name, UID string }
+// recreated. With ToSpec it gets what the spec says although Auto Pilot has chosen something else.
+type Resize struct {
+	Name, UID string
+	ToSpec    bool `json:",omitempty"`
+}
 
 // SetImage changes a pod's image to the spec's, at that version, so that its container restarts. The member's volume is marked
 // with the version first, so that a recreated pod runs it too.
@@ -241,8 +244,10 @@ type CommitHibernation struct {
 type CommitTuning struct {
 	Tuned
 	// From is the quota so far, Member the one whose database has come close to it, and FromVolume the size of volumes so far, 0 if that
-	// stays. FromVersion is etcd's version so far, empty if that stays, and Because why it is taken back. All are only for messages.
+	// stays, as is FromResources, what members requested. FromVersion is etcd's version so far, empty if that stays, and Because why either is
+	// taken back. All are only for messages.
 	From, FromVolume             int64
+	FromResources                Resources
 	Member, FromVersion, Because string
 	// Refused is the release that is taken back, the zero RefusedPatch if none is.
 	Refused RefusedPatch

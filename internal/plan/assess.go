@@ -45,9 +45,9 @@ type Assessment struct {
 	Room, Tidying Upkeep
 	// OnTrial is the patch release that one member is to run for a while before the others get it, the zero Patch if there is none.
 	OnTrial Patch
-	// Tuning is what Auto Pilot changes of the options for etcd next, nil if nothing. Following is the next patch release of etcd, and Retreat
-	// the way back from the last one, each nil if it is not due or held.
-	Tuning, Following, Retreat Action
+	// Tuning is what Auto Pilot changes of the options for etcd next, and Resizing of what members request, nil if nothing. Following is the next
+	// patch release of etcd, and Retreat the way back from the last one, each nil if it is not due or held.
+	Tuning, Resizing, Following, Retreat Action
 	// Relocation moves a member off a node whose disk is slow, nil if none is due or it is held. Relocated is the listed member that is being
 	// moved, the zero Member if none is.
 	Relocation Action
@@ -124,6 +124,7 @@ func (v *view) assess() {
 		v.judgeData()
 		if v.Room = v.room(); !v.Cluster.Hibernate { // nothing that can wait is begun in a cluster that is about to stop
 			v.Tidying, v.Tuning, v.Following = v.tidying(), v.tuning(), v.following()
+			v.Resizing = v.resizing()
 			v.Relocation = v.relocation()
 		}
 		v.Alarm = v.alarm() // which says what is done about it

@@ -29,6 +29,10 @@ type Autopilot struct {
 	// Enlarge gives the members volumes of up to MaxVolume bytes where a higher quota needs them; ModeOff if there is no maximum.
 	Enlarge   Mode  `json:",omitempty"`
 	MaxVolume int64 `json:",omitempty"`
+	// Resources has the members request more or less CPU and memory, within MinResources and MaxResources; 0 there is no bound of its own: what the
+	// spec says is one.
+	Resources                  Mode      `json:",omitempty"`
+	MinResources, MaxResources Resources `json:",omitzero"`
 	// Patches follows the patch releases of the minor release in the spec.
 	Patches Mode `json:",omitempty"`
 	// Relocation moves a member off a node whose disk is slow.
@@ -57,6 +61,7 @@ const (
 	FeatureDiverged   = "divergedMember"
 	FeatureQuota      = "quota"
 	FeatureVolume     = "volume"
+	FeatureResources  = "resources"
 	FeaturePatches    = "patches"
 	FeatureRelocation = "relocation"
 	FeatureAnomaly    = "anomaly"
@@ -67,6 +72,7 @@ const (
 // that they keep no other one from its turn.
 var featureOf = map[string]string{
 	"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment, "growQuota": FeatureQuota,
+	"resizeMembers": FeatureResources, "giveUpResize": FeatureResources,
 	"followPatch": FeaturePatches, "retreat": FeaturePatches,
 	"relocate": FeatureRelocation, "giveUpRelocation": FeatureRelocation,
 }
@@ -92,6 +98,8 @@ func (a Autopilot) Mode(feature string) Mode {
 		return a.Grow
 	case FeatureVolume:
 		return a.Enlarge
+	case FeatureResources:
+		return a.Resources
 	case FeaturePatches:
 		return a.Patches
 	case FeatureRelocation:
@@ -117,7 +125,10 @@ func (known Assessment) Disturbing() bool {
 
 // Features are all of them.
 func Features() []string {
-	return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeaturePatches, FeatureRelocation, FeatureAnomaly, FeatureTimers}
+	return []string{
+		FeatureNoSpace, FeatureDefragment, FeatureDiverged, FeatureQuota, FeatureVolume, FeatureResources, FeaturePatches, FeatureRelocation, FeatureAnomaly,
+		FeatureTimers,
+	}
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

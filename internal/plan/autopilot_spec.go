@@ -47,6 +47,9 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Volume != nil && given.Volume.Max != nil {
 		a.Enlarge, a.MaxVolume = min(a.Grow, mode(&given.Volume.AutopilotFeature)), given.Volume.Max.Value() // larger volumes are for quotas
 	}
+	if r := given.Resources; r != nil && (r.Min != nil || r.Max != nil) {
+		a.Resources, a.MinResources, a.MaxResources = mode(&r.AutopilotFeature), boundsOf(r.Min), boundsOf(r.Max)
+	}
 	a.Anomaly, a.Timers = mode(given.Anomaly), min(modeOf(operator), modeOf(given.Mode), ModeAdvise)
 	if given.Timers != nil {
 		a.Timers = min(a.Timers, modeOf(given.Timers.Mode))
@@ -62,6 +65,17 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	}
 	a.Patches, a.Relocation = asked(given.Patches), asked(given.Relocation)
 	return a
+}
+
+// boundsOf reads bounds of what members request.
+func boundsOf(given *v1beta2.ResourceBounds) (r Resources) {
+	if given != nil && given.CPU != nil {
+		r.CPU = given.CPU.MilliValue()
+	}
+	if given != nil && given.Memory != nil {
+		r.Memory = given.Memory.Value()
+	}
+	return r
 }
 
 // modeOf reads a mode that the schema has checked.

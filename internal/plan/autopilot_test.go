@@ -58,7 +58,8 @@ func TestWindowAt(t *testing.T) {
 func TestModes(t *testing.T) {
 	for feature, a := range map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
-		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeaturePatches: {Patches: ModeAdvise}, FeatureRelocation: {Relocation: ModeAdvise},
+		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeatureResources: {Resources: ModeAdvise},
+		FeaturePatches: {Patches: ModeAdvise}, FeatureRelocation: {Relocation: ModeAdvise},
 		FeatureAnomaly: {Anomaly: ModeAdvise}, FeatureTimers: {Timers: ModeAdvise},
 	} {
 		if a.Mode(feature) != ModeAdvise {
@@ -69,7 +70,7 @@ func TestModes(t *testing.T) {
 		t.Error("a feature that does not exist is not off")
 	}
 	for rule, feature := range featureOf {
-		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Patches: ModeOn, Relocation: ModeOn}); on.Mode(feature) != ModeOn {
+		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, Resources: ModeOn, Patches: ModeOn, Relocation: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
 		}
 	}
@@ -121,6 +122,29 @@ func TestAutopilotModes(t *testing.T) {
 			want: Autopilot{
 				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Relocation: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
+			},
+		},
+		"CPU and memory": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Resources: &v1beta2.ResourcesAutopilot{
+				Min: &v1beta2.ResourceBounds{CPU: resource.NewMilliQuantity(500, resource.DecimalSI)},
+				Max: &v1beta2.ResourceBounds{Memory: resource.NewQuantity(4<<30, resource.BinarySI)},
+			}}},
+			want: Autopilot{
+				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30,
+				Patches: ModeAdvise, Relocation: ModeAdvise, Resources: ModeOn, MinResources: Resources{CPU: 500}, MaxResources: Resources{Memory: 4 << 30},
+			},
+		},
+		"CPU and memory without bounds": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Resources: &v1beta2.ResourcesAutopilot{AutopilotFeature: *of(on)}}},
+			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
+		},
+		"CPU and memory, advised": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Resources: &v1beta2.ResourcesAutopilot{
+				AutopilotFeature: *of(on), Max: &v1beta2.ResourceBounds{CPU: resource.NewQuantity(2, resource.DecimalSI)},
+			}}},
+			want: Autopilot{
+				Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Patches: ModeAdvise, Relocation: ModeAdvise, Resources: ModeAdvise, MaxResources: Resources{CPU: 2000},
 			},
 		},
 		"volumes without a maximum": {

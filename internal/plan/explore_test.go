@@ -50,6 +50,8 @@ type scenario struct {
 	tested    []string     // Auto Pilot follows these releases, of which the operator is tested with one after the other
 	relocates bool         // Auto Pilot moves members off slow disks
 	spareless bool         // there is no node to move one to
+	resizes   bool         // Auto Pilot has members request more and less CPU
+	tight     bool         // no node takes a pod that requests more than the spec says
 	lockstep  bool
 	faults    int
 	full      int
@@ -280,13 +282,15 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if s.tested != nil {
 		autopilot.Patches = plan.ModeOn
 	}
+	if s.resizes {
+		autopilot.Resources, autopilot.MinResources.CPU, autopilot.MaxResources.CPU = plan.ModeOn, leastCPU, mostCPU
+	}
 	if s.relocates {
 		autopilot.Relocation = plan.ModeOn
 	}
 	return world.Scenario{
 		Config: world.Config{
-			Spareless: s.spareless,
-			Autopilot: autopilot, Tested: s.tested,
+			Spareless: s.spareless, Tight: s.tight, Autopilot: autopilot, Tested: s.tested,
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,

@@ -121,6 +121,7 @@ var restoration = group{"restoration", []rule{
 	stopPreviousMembers,      // stop the members being replaced before creating new pods; keep their volumes
 	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	fitUnscheduled,           // no node takes a pod that requests what Auto Pilot has chosen: have it request what the spec says
 	updateUnstartablePod,     // apply the current spec to a pod that cannot start
 	resizeUnstartable,        // give a pod on an emptyDir that cannot start the resources, and a volume the size, of the spec
 	createInitialMembers,     // create the volume, and a pod that restores the snapshot and then waits for a permit
@@ -137,6 +138,7 @@ var repair = group{"repair", []rule{
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	retreat,                 // Auto Pilot: the first member fails with a new patch release: take it back
+	fitUnscheduled,          // no node takes a pod that requests what Auto Pilot has chosen: have it request what the spec says
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
 	recoverQuorum,           // a user has confirmed that a lost quorum stays lost: restore what the survivor holds
@@ -148,6 +150,7 @@ var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
 	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
 	giveUpRelocation,         // Auto Pilot: no new member can take the place of one on a slow disk: it stays
+	giveUpResize,             // Auto Pilot: a pod cannot be given the CPU or memory that was chosen: all go back to what they had
 	addToService,             // add healthy voters to the client Service
 	promoteLearner,           // promote a learner that has caught up
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum
@@ -191,6 +194,7 @@ var updates = group{"updates", []rule{
 	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
 	growQuota,               // what is in use has come close to etcd's quota: raise that, if Auto Pilot may
 	followPatch,             // there is a newer patch release of the minor release in the spec: update to it, if Auto Pilot may
+	resizeMembers,           // members use most of the CPU or memory that they request, or little for a week: change that, if Auto Pilot may
 	relocate,                // a member's disk has been slow for an hour: move it to another node, if Auto Pilot may
 }, lenient}
 

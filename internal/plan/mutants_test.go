@@ -93,6 +93,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, sleepMutants)
 	maps.Copy(all, followingMutants)
 	maps.Copy(all, relocatingMutants)
+	maps.Copy(all, resizingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -90,6 +90,10 @@ type Cluster struct {
 	// Quota is the size of a database, in bytes, from which on a member made from that spec takes no writes, 0 if there is no limit.
 	// SpecQuota is that by the spec, whatever Auto Pilot has made of it.
 	Quota, SpecQuota int64 `json:",omitempty"`
+	// SpecResources is what the spec has etcd's container request and be limited to, whatever Auto Pilot has made of it; what is only limited is
+	// requested in full. ResizeRestarts is true if it asks for a restart of that container with every resize.
+	SpecResources  Requirements `json:",omitzero"`
+	ResizeRestarts bool         `json:",omitempty"`
 	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
 	// looked at together with the members' Databases.
 	BackingUp string `json:",omitempty"`
@@ -190,10 +194,15 @@ type Pod struct {
 	OtherImage bool `json:",omitempty"`
 	// Transport is what the pod's member serves.
 	Transport member.Transport `json:",omitzero"`
-	// Resizing says why a resize in place is not complete, empty if none is in progress.
-	Resizing string
+	// Resizing says why a resize in place is not complete, and since when, empty and zero if none is in progress.
+	Resizing      string
+	ResizingSince time.Time `json:",omitzero"`
 	// ResizeInfeasible is true if the pod's node can never provide the requested resources.
 	ResizeInfeasible bool
+	// Requests is what etcd's container requests. Untuned is true if that is what the spec says although Auto Pilot has chosen something else, and
+	// ResizeRefused if Kubernetes has refused what Auto Pilot has chosen for this pod; neither is a Drift.
+	Requests               Resources `json:",omitzero"`
+	Untuned, ResizeRefused bool      `json:",omitempty"`
 	// Restores is true for a pod that restores a snapshot before etcd starts. RestoreFailure is why the last attempt failed, nil
 	// while one is in progress and once it has succeeded.
 	Restores       bool

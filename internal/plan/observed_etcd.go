@@ -48,6 +48,8 @@ type Etcd struct {
 	Compared []Comparison `json:",omitempty"`
 	// Histories are those of the voters' disks; none of one that has not been sampled.
 	Histories []DiskHistory `json:",omitempty"`
+	// Usages are what the voters have used of CPU and memory; none of one that has not been sampled.
+	Usages []Usage `json:",omitempty"`
 	// RoomMade is how often within the last hour this process has disarmed the alarm NOSPACE.
 	RoomMade int `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.

@@ -252,7 +252,7 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 // SnapshotDue is set for it. What Auto Pilot had raised is what the members and their volumes tell: to go back to the spec's quota might fill
 // it, and volumes cannot shrink.
 func (r Record) adopt(act Adopt, o Observed) Record {
-	r.ID, r.Transport, r.Tuned = act.ClusterID, o.adoptedTransport(), o.adoptedVolume(o.adoptedQuota(act.ClusterID))
+	r.ID, r.Transport, r.Tuned = act.ClusterID, o.adoptedTransport(), o.adoptedResources(o.adoptedVolume(o.adoptedQuota(act.ClusterID)))
 	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"

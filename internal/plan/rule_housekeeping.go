@@ -58,7 +58,7 @@ func (v *view) inProgress(but uint64) Action {
 
 func (v *view) waitForResize() Action {
 	for _, m := range v.Etcd.Members {
-		if p := v.pods[m.Name]; p.Resizing != "" {
+		if p := v.pods[m.Name]; p.Resizing != "" && v.Cluster.Tuned.Resized.GivenUp == "" { // what is given up holds up nothing
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForResize, After: pollSlow,
 				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),

@@ -59,7 +59,7 @@ func updateUnstartablePod(v *view) Action {
 		}
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
-		case (p.Drift.Template || p.Drift.Resources || p.ResizeInfeasible) && onVolume:
+		case (p.Drift.Template || p.Drift.Resources || v.unfit(p)) && onVolume:
 			all = append(all, Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)})
 		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
 			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)})

@@ -14,6 +14,8 @@ type Tuned struct {
 	Quota, InsteadOf int64
 	// Volume is what each claim requests, in bytes, instead of VolumeInsteadOf, which is the spec's.
 	Volume, VolumeInsteadOf int64 `json:",omitempty"`
+	// Resized is what the members request of CPU and memory.
+	Resized Resized `json:",omitzero"`
 	// Patch is the release of etcd that was chosen of the minor release in the spec.
 	Patch Patch `json:",omitzero"`
 }
@@ -27,7 +29,7 @@ func (t Tuned) of(o Observed) Tuned {
 	if size := o.Cluster.SpecVolumeSize; size != 0 && size != t.VolumeInsteadOf || t.volumeCalledOff(o) {
 		t.Volume, t.VolumeInsteadOf = 0, 0
 	}
-	t.Patch = t.Patch.of(o.Cluster.NewestPatch)
+	t.Patch, t.Resized = t.Patch.of(o.Cluster.NewestPatch), t.Resized.of(o)
 	return t
 }
 
@@ -94,12 +96,18 @@ func (v *view) notRaised(why string) Action {
 
 // tune is the act of that feature, if it may be done now. What is due says what it is for.
 func (v *view) tune(act Action, feature, due string, exhausted bool) Action {
-	window := v.Cluster.Autopilot.Window
+	if window := v.Cluster.Autopilot.Window; !exhausted && window.Set && !window.Open && v.Cluster.Autopilot.Mode(feature) != ModeAdvise {
+		v.held(feature, v1beta2.ReasonWaitingForWindow, due+": that waits for the maintenance window")
+		return nil
+	}
+	return v.inTurn(act, feature, due, exhausted)
+}
+
+// inTurn is the same for what does not wait for the window.
+func (v *view) inTurn(act Action, feature, due string, exhausted bool) Action {
 	switch {
 	case v.Cluster.Autopilot.Mode(feature) == ModeAdvise:
 		v.held(feature, v1beta2.ReasonAutopilotAdvises, due+": with mode On that would be done")
-	case !exhausted && window.Set && !window.Open:
-		v.held(feature, v1beta2.ReasonWaitingForWindow, due+": that waits for the maintenance window")
 	case !exhausted && !v.MayDisturb:
 		v.held(feature, v1beta2.ReasonWaitingForBrake, due+": that waits until fewer clusters are disturbed")
 	default:
@@ -205,8 +213,11 @@ func (v *view) againstGrowing(next int64) string {
 }
 
 func (a CommitTuning) describe() Description {
-	if a.FromVersion != "" {
+	switch {
+	case a.FromVersion != "":
 		return a.describePatch()
+	case a.FromResources != (Resources{}):
+		return a.describeResources()
 	}
 	if a.FromVolume > 0 {
 		return Description{"CommitTuning", v1beta2.ReasonGrowingVolumes, fmt.Sprintf("giving the members volumes of %s instead of %s, because what is "+

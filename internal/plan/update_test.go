@@ -162,7 +162,7 @@ func TestChanges(t *testing.T) {
 	})
 	check(t, map[string]planCase{
 		"labels at any time":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Metadata = true }), SetMetadata{"c-1", "p1"}},
-		"resources in place":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Resources = true }), Resize{"c-1", "p1"}},
+		"resources in place":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Resources = true }), Resize{Name: "c-1", UID: "p1"}},
 		"a resize under way":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Resizing = "deferred" }), Wait{Reason: v1beta2.ReasonWaitingForResize}},
 		"a bigger volume":       {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.VolumeSize = 1 }), Expand{[]string{"c-0", "c-1", "c-2"}}},
 		"a volume that grows":   {edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Expanding = true }), Wait{Reason: v1beta2.ReasonWaitingForVolume}},

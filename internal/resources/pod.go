@@ -133,7 +133,7 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 	no := false
 	grace := int64(graceSeconds)
 	spec := corev1.PodSpec{
-		InitContainers: []corev1.Container{installer(policy, o)},
+		InitContainers: []corev1.Container{installer(c, o)},
 		Containers:     []corev1.Container{etcd(c, config, o)},
 		Volumes:        append(volumes(name, o.Persistent), tlsVolumes(name, o)...),
 		RestartPolicy:  corev1.RestartPolicyAlways,
@@ -153,20 +153,19 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 }
 
 // installer copies member-run to where the etcd container can execute it.
-func installer(policy *v1beta2.PodPolicy, o PodOptions) corev1.Container {
+func installer(c *v1beta2.EtcdCluster, o PodOptions) corev1.Container {
 	return corev1.Container{
 		Name:            installContainer,
 		Image:           o.OperatorImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/member-run", "install", member.ProgramDir},
-		Resources:       policy.Resources,
+		Resources:       installerResources(c),
 		SecurityContext: containerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: member.ProgramDir}},
 	}
 }
 
 func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container {
-	policy := podPolicy(c)
 	return corev1.Container{
 		Name:            EtcdContainer,
 		Image:           o.Pinned.Image(cmp.Or(c.Spec.Repository, o.Repository), o.EtcdVersion),
@@ -182,7 +181,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 			{Name: "peer", ContainerPort: member.PeerPort, Protocol: corev1.ProtocolTCP},
 			{Name: metricsPort, ContainerPort: member.MetricsPort, Protocol: corev1.ProtocolTCP},
 		},
-		Resources: policy.Resources,
+		Resources: tunedResources(c),
 		// No liveness probe: a member does not answer while it waits for its permit or replays its log, and a restart would not
 		// help.
 		ReadinessProbe:         readiness(),

@@ -24,6 +24,9 @@ type Revision struct {
 	// Resources and Template are hashes: of the etcd container's resources, and of all the rest.
 	Resources string
 	Template  string
+	// SpecResources is the hash of the resources by the spec, which Resources is, too, unless Tuned: Auto Pilot has chosen them.
+	SpecResources string
+	Tuned         bool
 }
 
 // metadata is Revision.Metadata decoded.
@@ -41,7 +44,7 @@ func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
 	labels := without(pod.Labels, memberLabels(c.Name, "", 0))
 	r := Revision{
 		Metadata:  encode(metadata{Labels: labels, Annotations: pod.Annotations}),
-		Resources: hash(pod.Spec.Containers[0].Resources),
+		Resources: hash(pod.Spec.Containers[0].Resources), SpecResources: hash(podPolicy(c).Resources), Tuned: resourcesTuned(c),
 	}
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Resources = "", corev1.ResourceRequirements{}
 	// The installer comes first: its image is the operator's, and its resources are the etcd container's.
@@ -83,7 +86,10 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     !version.From(repository, image),
 	}
-	if given[AnnotationFixed] == r.Resources {
+	switch {
+	case r.HasSpecResources(pod), r.RefusedResize(pod): // no pod is made anew for what Auto Pilot has chosen
+		d.Resources = false
+	case given[AnnotationFixed] == r.Resources:
 		d = d.Unresizable()
 	}
 	return d

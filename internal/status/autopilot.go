@@ -18,11 +18,11 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	if s.Autopilot != nil {
 		shown.Tuned, shown.Volume, shown.Version = s.Autopilot.Tuned, s.Autopilot.Volume, s.Autopilot.Version // writeRecord's
-		shown.RefusedVersions, shown.Relocation = s.Autopilot.RefusedVersions, s.Autopilot.Relocation
+		shown.RefusedVersions, shown.Relocation, shown.Resources = s.Autopilot.RefusedVersions, s.Autopilot.Relocation, s.Autopilot.Resources
 	}
 	s.Autopilot = nil
 	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
-		shown.Relocation != nil || len(shown.RefusedVersions) > 0 {
+		shown.Relocation != nil || len(shown.RefusedVersions) > 0 || shown.Resources != nil {
 		s.Autopilot = &shown
 	}
 }
@@ -84,7 +84,7 @@ func tunedOf(a *v1beta2.AutopilotStatus) (t plan.Tuned) {
 	if a.Volume != nil {
 		t.Volume, t.VolumeInsteadOf = a.Volume.Size.Value(), a.Volume.InsteadOf.Value()
 	}
-	t.Patch = patchOf(a.Version)
+	t.Patch, t.Resized = patchOf(a.Version), resizedOf(a.Resources)
 	return t
 }
 
@@ -103,5 +103,5 @@ func writeTuned(s *v1beta2.EtcdClusterStatus, t plan.Tuned) {
 	if s.Autopilot.Volume = nil; t.Volume != 0 {
 		s.Autopilot.Volume = &v1beta2.TunedVolume{Size: size(t.Volume), InsteadOf: size(t.VolumeInsteadOf)}
 	}
-	s.Autopilot.Version = chosenVersion(t.Patch)
+	s.Autopilot.Version, s.Autopilot.Resources = chosenVersion(t.Patch), resizedFor(t.Resized)
 }

@@ -55,7 +55,7 @@ func TestEveryFieldOfARecord(t *testing.T) {
 func inOneZone(got, want *plan.Record) {
 	timesOf := func(r *plan.Record) []*time.Time {
 		trial := &r.Tuned.Patch.Trial
-		all := []*time.Time{&r.LeaderMoved, &r.Relocation.Since, &r.Tuned.Patch.Since, &trial.Began, &trial.Healthy, &trial.Failing}
+		all := []*time.Time{&r.LeaderMoved, &r.Relocation.Since, &r.Tuned.Patch.Since, &r.Tuned.Resized.Since, &trial.Began, &trial.Healthy, &trial.Failing}
 		for i := range r.RefusedPatches {
 			all = append(all, &r.RefusedPatches[i].Since)
 		}
@@ -100,6 +100,10 @@ func something(t *testing.T, v reflect.Value) {
 	case plan.Tuned:
 		v.Set(reflect.ValueOf(plan.Tuned{
 			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,
+			Resized: plan.Resized{
+				Now: plan.Resources{CPU: 1250, Memory: 7 << 20}, Before: plan.Resources{CPU: 1001, Memory: 6 << 20}, Since: at, GivenUp: "why",
+				InsteadOf: plan.Requirements{Requests: plan.Resources{CPU: 1000, Memory: 5 << 20}, Limits: plan.Resources{CPU: 2000}},
+			},
 			Patch: plan.Patch{
 				Version: "3.6.16", InsteadOf: "3.6.15", Image: "etcd:v3.6.15@sha256:0123", Since: at,
 				Trial: plan.PatchTrial{Member: "c-1", PodUID: "uid", Began: at, Healthy: at, Restarts: 7, Failing: at},

@@ -56,6 +56,7 @@ func (w *World) checkTurn(a plan.Action) {
 		name, version = act.Name, act.Version
 	case plan.Recreate:
 		name, version = act.Name, act.Version
+		w.checkAnew(name)
 	default:
 		w.checkUpkeep(a)
 		return

@@ -170,6 +170,8 @@ func (w *World) checkTuning(act plan.CommitTuning) {
 	switch {
 	case act.FromVersion != "":
 		w.checkPatch(act)
+	case act.FromResources != (plan.Resources{}):
+		w.checkResized(act)
 	case act.FromVolume > 0 && (act.Volume > w.cfg.Autopilot.MaxVolume || act.Volume <= int64(w.storage())):
 		w.violate("R: volumes have %d and are to have %d", w.storage(), act.Volume)
 	case act.FromVolume > 0:

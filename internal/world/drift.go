@@ -10,7 +10,7 @@ import (
 var drifting = map[Kind]transition{
 	resized: {
 		name:  "kubelet resizes the pod",
-		ifPod: func(_ *World, p *Pod) bool { return p.Resizing && !p.Down },
+		ifPod: func(_ *World, p *Pod) bool { return p.Resizing && !p.Down && !p.Deferred },
 		onPod: func(_ *World, p *Pod) { p.Resizing = false },
 	},
 	volumeGrown: {
@@ -68,7 +68,7 @@ func (k *Kube) storage() int {
 // drift is in which respects a pod differs from what the spec would give now, the version aside.
 func (k *Kube) drift(p *Pod) plan.Drift {
 	d := plan.Drift{
-		Metadata: p.Labels != k.Labels, Resources: p.Resources != k.Resources,
+		Metadata: p.Labels != k.Labels, Resources: (p.Resources != k.Resources || p.CPU != k.tunedCPU()) && !k.untuned(p) && !k.barred(p),
 		Template: p.Template != k.template() || p.Transport != k.Status.Transport.Served() || p.Quota != k.Status.Tuned.Quota,
 	}
 	if p.Fixed && p.FixedAt == k.Resources {
@@ -79,13 +79,18 @@ func (k *Kube) drift(p *Pod) plan.Drift {
 
 // resize asks for the resources of the spec. The API server refuses those of another quality of service, the negative ones,
 // and that is noted on the pod.
-func (w *World) resize(p *Pod) {
+func (w *World) resize(p *Pod, cpu int) {
+	if w.Barred && w.resizes() {
+		p.Barred, p.BarredAt = true, cpu
+		return
+	}
 	if (p.Resources < 0) != (w.Resources < 0) {
 		p.Fixed, p.FixedAt = true, w.Resources
 		return
 	}
 	p.Starved = p.Starved && p.Resources >= w.Resources
 	p.Resources, p.Resizing, p.Unfit = w.Resources, p.Phase == plan.Running, false
+	p.CPU, p.Deferred = cpu, false
 }
 
 // expand asks for more storage on a claim. Where its class does not allow that, the claim is marked.

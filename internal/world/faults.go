@@ -185,7 +185,7 @@ func (w *World) passing(m Move) bool {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
 	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts,
-		diskDrags, diskRecovers:
+		diskDrags, diskRecovers, loadRises, loadFalls, resizeDeferred, resizesBarred:
 		return true
 	default:
 		return false

@@ -46,6 +46,7 @@ func (w *World) Key() uint64 {
 	e.rare(markForgotten, w.Forgotten)
 	e.differing(&w.Differing)
 	e.patches(&w.Patches)
+	e.rare(markLoad, 2*int(w.Load)+bits(w.Usage.Barred))
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -168,6 +169,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length
 	e.chosen(k)
 	e.relocation(k.Status.Relocation)
+	e.resized(k.Status.Tuned.Resized)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -245,6 +247,8 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markDrags, bits(p.Drags))
 	e.named(markAvoids, p.Avoids)
 	e.rare(markPodTrial, 2*p.Restarts+bits(p.Aged))
+	e.rare(markCPU, 2*p.CPU+bits(p.Deferred))
+	e.rare(markBarred, 2*p.BarredAt+bits(p.Barred))
 }
 
 func (e *encoder) permit(p *member.Permit) {

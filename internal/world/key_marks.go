@@ -71,6 +71,14 @@ const (
 	markNoted
 )
 
+// And those of what members use, and are to request.
+const (
+	markLoad = 0xb8 + iota
+	markResized
+	markCPU
+	markBarred
+)
+
 // And those of members that are moved to other nodes.
 const (
 	markRelocation = 0xc8 + iota

@@ -113,6 +113,10 @@ const (
 	refusedElsewhere
 	diskDrags
 	diskRecovers
+	loadRises
+	loadFalls
+	resizeDeferred
+	resizesBarred
 	dataRolledBack
 	awaitedFails
 	nameTaken
@@ -148,7 +152,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, using, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

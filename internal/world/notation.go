@@ -63,6 +63,9 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.SetMetadata:
 		return note("set-metadata", act.Name, act.UID)
 	case plan.Resize:
+		if act.ToSpec {
+			return note("resize", act.Name, act.UID, act.ToSpec)
+		}
 		return note("resize", act.Name, act.UID)
 	case plan.SetImage:
 		return note("set-image", act.Name, act.UID, act.Version)
@@ -112,6 +115,11 @@ func restoreOperands(r plan.CreateRestore) []any {
 
 func tuningOperands(t plan.Tuned) []any {
 	operands := []any{int(t.Quota), int(t.InsteadOf), int(t.Volume), int(t.VolumeInsteadOf)}
+	if r := t.Resized; r != (plan.Resized{}) {
+		of := r.InsteadOf
+		operands = append(operands, int(r.Now.CPU), int(r.Now.Memory), int(r.Before.CPU), int(r.Before.Memory), int(of.Requests.CPU),
+			int(of.Requests.Memory), int(of.Limits.CPU), int(of.Limits.Memory), r.GivenUp)
+	}
 	if p := t.Patch; p != (plan.Patch{}) {
 		operands = append(operands, p.Version, p.InsteadOf)
 	}

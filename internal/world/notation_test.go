@@ -64,10 +64,12 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"CommitHibernation.Members", "CommitRelocation.Relocation.Since", "CommitTuning.Because", "CommitTuning.From", "CommitTuning.FromVersion", "CommitTuning.FromVolume", "CommitTuning.Member", "CommitTuning.Refused.Image", "CommitTuning.Refused.Since",
-	"CommitTuning.Tuned.Patch.Image", "CommitTuning.Tuned.Patch.Since", "CommitTuning.Tuned.Patch.Trial.Began", "CommitTuning.Tuned.Patch.Trial.Failing",
-	"CommitTuning.Tuned.Patch.Trial.Healthy", "CommitTuning.Tuned.Patch.Trial.Member", "CommitTuning.Tuned.Patch.Trial.PodUID",
-	"CommitTuning.Tuned.Patch.Trial.Restarts",
+	"CommitHibernation.Members", "CommitRelocation.Relocation.Since", "CommitRelocation.Relocation.Successor", "CommitTuning.Because",
+	"CommitTuning.From", "CommitTuning.FromResources.CPU", "CommitTuning.FromResources.Memory", "CommitTuning.FromVersion", "CommitTuning.FromVolume",
+	"CommitTuning.Member", "CommitTuning.Refused.Image", "CommitTuning.Refused.Since", "CommitTuning.Tuned.Patch.Image", "CommitTuning.Tuned.Patch.Since",
+	"CommitTuning.Tuned.Patch.Trial.Began", "CommitTuning.Tuned.Patch.Trial.Failing", "CommitTuning.Tuned.Patch.Trial.Healthy",
+	"CommitTuning.Tuned.Patch.Trial.Member", "CommitTuning.Tuned.Patch.Trial.PodUID", "CommitTuning.Tuned.Patch.Trial.Restarts",
+	"CommitTuning.Tuned.Resized.Since",
 	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",
 	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }

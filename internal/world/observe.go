@@ -56,6 +56,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	o.Etcd.Histories = w.histories(o.Etcd.Members)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
 	w.lookAtDatabases(&o)
+	w.lookAtUsage(k, &o)
 	return o
 }
 

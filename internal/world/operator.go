@@ -153,7 +153,8 @@ func (w *World) setStatus(s Status) {
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
 		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.Transport != old.Transport || s.PreviousSpec != old.PreviousSpec ||
-		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Relocation != old.Relocation || s.Tuned.Patch != old.Tuned.Patch || len(s.RefusedPatches) != len(old.RefusedPatches) ||
+		logs(&s.Record) != logs(&old.Record) || s.Quarantined != old.Quarantined || s.Relocation != old.Relocation || s.Tuned.Patch != old.Tuned.Patch || s.Tuned.Resized != old.Tuned.Resized ||
+		len(s.RefusedPatches) != len(old.RefusedPatches) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}

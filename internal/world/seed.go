@@ -42,6 +42,9 @@ func seedable(o *plan.Observed) error {
 	c := &o.Cluster
 	foreign := func(v plan.Volume) bool { return v.Foreign != "" || v.Legacy || !v.Owned }
 	odd := func(p plan.Pod) bool { return p.Drift.Image || p.Drift.Rewritten }
+	resized := func(p plan.Pod) bool {
+		return p.Untuned || p.ResizeRefused || c.Tuned.Resized != (plan.Resized{}) && (p.Resizing != "" || p.ResizeInfeasible)
+	}
 	for _, refuse := range []struct {
 		when bool
 		why  string
@@ -53,6 +56,7 @@ func seedable(o *plan.Observed) error {
 		{c.Relocation.Member != 0, "a member is being moved to another node"},
 		{c.Tuned.Patch.InsteadOf != "", "a patch release is on trial"},
 		{o.Etcd.Contact != plan.ContactQuorum, "no quorum of the members answers"},
+		{slices.ContainsFunc(o.Pods, resized), "members are being given other CPU or memory by Auto Pilot"},
 		{len(o.Refused) > 0, "the API server refuses something that the operator has to write"},
 		{len(o.Conflicts) > 0, "names of the cluster's are taken by other objects"},
 		{switches(c), "connections are being switched to TLS or back"},
@@ -108,6 +112,7 @@ func (w *World) seedStatus(o *plan.Observed) {
 	if !r.Relocation.Since.IsZero() {
 		r.Relocation.Since = base.Add(-o.Now.Sub(r.Relocation.Since))
 	}
+	r.Tuned.Resized = plan.Resized{} // pods that have it are as the spec asks, here
 	w.Status = Status{Record: r}
 }
 

@@ -136,7 +136,7 @@ func (w *World) ends(p *Pod) bool {
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
 	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !w.drift(p).Any() &&
-		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.storage()) && (!v.Expanding || w.cfg.Stunted))
+		(!p.Resizing || w.stuckResizing(p)) && (v == nil || v.Class == w.Class && v.Requested >= int64(w.storage()) && (!v.Expanding || w.cfg.Stunted))
 }
 
 // minorOf is the minor release of a version of etcd 3, such as 6 of "3.6.16" and of "3.6"; 0 of none.

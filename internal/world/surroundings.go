@@ -153,7 +153,7 @@ var surroundings = map[Kind]transition{
 	},
 	podUnstuck: {
 		name:  "node is found for pod",
-		ifPod: func(w *World, p *Pod) bool { return p.Stuck && !(w.cfg.Spareless && p.Avoids != "") },
+		ifPod: func(w *World, p *Pod) bool { return p.Stuck && !(w.cfg.Spareless && p.Avoids != "") && !w.cramps(p) },
 		onPod: func(_ *World, p *Pod) { p.Stuck = false },
 	},
 	podHeals: {
@@ -203,7 +203,7 @@ func (w *World) early() bool {
 			return true
 		}
 	}
-	return w.Status.moved() || w.Status.chosen() || w.Status.tries() || w.Status.relocates()
+	return w.Status.moved() || w.Status.chosen() || w.Status.tries() || w.Status.relocates() || w.Status.resizedLately()
 }
 
 // wait lets every deadline pass.
@@ -219,6 +219,9 @@ func (w *World) wait() {
 		w.Status.Tuned.Patch.Since = base.Add(-time.Hour)
 	}
 	w.age()
+	if w.Status.resizedLately() {
+		w.Status.Tuned.Resized.Since = resizedSince(w.Status.Tuned.Resized.Since)
+	}
 	if w.Status.relocates() {
 		w.Status.Relocation.Since = later(w.Status.Relocation.Since)
 	}

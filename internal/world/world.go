@@ -37,8 +37,9 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
-	// Spareless is true where there is no node for a pod that must not be on that of a member.
-	Spareless bool
+	// Spareless is true where there is no node for a pod that must not be on that of a member, and Tight where none takes a pod that requests more
+	// than the spec says.
+	Spareless, Tight bool
 	// Autopilot is what the operator may do about databases, about members whose data differs, and about new patch releases.
 	Autopilot plan.Autopilot
 	// Tested are the releases that the operator is tested with one day, the oldest first.
@@ -85,8 +86,9 @@ type World struct {
 	Apart string
 	// Differing is what comparisons of the voters' data show.
 	Differing
-	// Patches is what there is to follow, and what that waits for.
+	// Patches is what there is to follow, and what that waits for, and Usage what members use.
 	Patches
+	Usage
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -176,8 +178,9 @@ type Pod struct {
 	Aged     bool
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
-	// Database is that of the pod's member.
+	// Database is that of the pod's member, and Share what the pod requests.
 	Database
+	Share
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.

@@ -81,13 +81,7 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 
 // boundBy is the first of what gives a feature its mode, empty if that is On.
 func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature string, mode plan.Mode) string {
-	alone := c.Spec.DeepCopy()
-	alone.Autopilot = &v1beta2.AutopilotSpec{
-		Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}, Relocation: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn},
-	}
-	if a := c.Spec.Autopilot; a != nil && a.Volume != nil {
-		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: a.Volume.Max}
-	}
+	alone := withoutModes(c.Spec)
 	all := alone.DeepCopy()
 	if c.Spec.Autopilot != nil {
 		all.Autopilot.Mode = c.Spec.Autopilot.Mode
@@ -99,6 +93,8 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 		return "spec.paused"
 	case feature == plan.FeatureVolume && (alone.Autopilot.Volume == nil || alone.Autopilot.Volume.Max == nil):
 		return "spec.autopilot.volume.max, which is not set"
+	case feature == plan.FeatureResources && unbounded(alone.Autopilot.Resources):
+		return "spec.autopilot.resources, which has no min or max"
 	case feature == plan.FeaturePatches && version.Newest(c.Spec.Version) == "":
 		return "spec.version, which names no minor release"
 	case feature == plan.FeatureTimers && mode == plan.ModeAdvise:
@@ -110,6 +106,24 @@ func boundBy(c *v1beta2.EtcdCluster, operator v1beta2.AutopilotMode, feature str
 	}
 	return own(c.Spec.Autopilot, feature, mode)
 }
+
+// withoutModes is the spec with what features cannot do without, and no mode of a feature below On.
+func withoutModes(spec v1beta2.EtcdClusterSpec) *v1beta2.EtcdClusterSpec {
+	alone, given := spec.DeepCopy(), spec.Autopilot
+	alone.Autopilot = &v1beta2.AutopilotSpec{
+		Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}, Relocation: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn},
+	}
+	if given != nil && given.Volume != nil {
+		alone.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: given.Volume.Max}
+	}
+	if given != nil && given.Resources != nil {
+		alone.Autopilot.Resources = &v1beta2.ResourcesAutopilot{Min: given.Resources.Min, Max: given.Resources.Max}
+	}
+	return alone
+}
+
+// unbounded reports whether no bound has been given within which CPU and memory may be changed.
+func unbounded(r *v1beta2.ResourcesAutopilot) bool { return r == nil || r.Min == nil && r.Max == nil }
 
 // own is the field that bounds a feature where nothing else does.
 func own(given *v1beta2.AutopilotSpec, feature string, mode plan.Mode) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -71,7 +72,17 @@ func TestWrite(t *testing.T) {
 		c.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "@daily", TimeZone: "Europe/Berln", Duration: metav1.Duration{Duration: time.Hour}}
 		c.Status.Autopilot = &v1beta2.AutopilotStatus{OperatorMode: v1beta2.AutopilotAdvise}
 	}
+	sized := func(mode v1beta2.AutopilotMode) func(*v1beta2.EtcdCluster) {
+		return func(c *v1beta2.EtcdCluster) {
+			cpu := resource.MustParse("2")
+			c.Spec.Autopilot = &v1beta2.AutopilotSpec{Resources: &v1beta2.ResourcesAutopilot{
+				AutopilotFeature: v1beta2.AutopilotFeature{Mode: mode}, Max: &v1beta2.ResourceBounds{CPU: &cpu},
+			}}
+		}
+	}
 	for name, r := range map[string]*autopilot.Report{
+		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
+		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
 		"at-rest": autopilot.Of(cluster(open), none, nil, now),
 		"held":    autopilot.Of(cluster(held), several, nil, now),
 		"bounded": autopilot.Of(cluster(bounded), nil, []string{"what it did lately is not known: list events: forbidden"}, now),

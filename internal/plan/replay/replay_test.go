@@ -78,8 +78,8 @@ var told = []string{
 	"Quarantined.VolumeUID", "Record.KeptUIDs",
 	"Record.Hibernation", "Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters",
 	"RecoveryBackup.EtcdBackup", "RecoveryBackup.Snapshot", "RecoveryPolicy.Confirmed", "RecoveryPolicy.HeldBack", "RecoveryPolicy.Restore",
-	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "RecoveryPolicy.Unlisted", "Relocation.GivenUp", "Relocation.Name", "Relocation.Node", "Safety.UnsavedReason", "Target.Kind",
-	"Target.Name", "Target.Verb", "Volume.Foreign",
+	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "RecoveryPolicy.Unlisted", "Relocation.GivenUp", "Relocation.Name", "Relocation.Node", "Resized.GivenUp", "Safety.UnsavedReason",
+	"Target.Kind", "Target.Name", "Target.Verb", "Usage.Pod", "Usage.PodUID", "Volume.Foreign",
 	"Volume.Name", "Volume.UID", "Volume.Version",
 }
 

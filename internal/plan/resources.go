@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Resources are amounts of CPU, in thousandths of a core, and of memory, in bytes; 0 is none.
+type Resources struct {
+	CPU    int64 `json:",omitempty"`
+	Memory int64 `json:",omitempty"`
+}
+
+// Requirements are what etcd's container requests, and what it is limited to.
+type Requirements struct {
+	Requests, Limits Resources
+}
+
+// Resized is what Auto Pilot has the members request instead of what the spec says. It counts as long as the spec has what it was changed from.
+// The limits follow in proportion.
+type Resized struct {
+	// Now is what they request, and Before what they requested before the last change.
+	Now, Before Resources
+	// InsteadOf is what the spec had.
+	InsteadOf Requirements
+	// Since is when that was decided.
+	Since time.Time `json:",omitzero"`
+	// GivenUp says why the members went back to Before; empty if they did not.
+	GivenUp string `json:",omitempty"`
+}
+
+// Usage is what a member has used of CPU and memory, by its own metrics. What was not looked at for as long as it takes is 0: nothing is known.
+type Usage struct {
+	Pod, PodUID string
+	// Used is what the member has used at least in ten of the twelve samples of the last hour, for CPU, and in each of the last three samples,
+	// which are those of a quarter of an hour, for memory.
+	Used Resources
+	// Peak is the most that it has used in a sample of the last seven days.
+	Peak Resources
+	// Heap is the largest size, in bytes, that the heap of etcd has had since it started, between samples, too.
+	Heap int64 `json:",omitempty"`
+}
+
+const (
+	// busyShare is how many hundredths of what is requested may be used before more is due. What was used is easedShare of what is requested
+	// then, so that it is a quarter more at least.
+	busyShare, easedShare = 80, 64
+	// idleShare is how many hundredths have to have been used at some time within seven days, or less is due: loweredShare of it. Whoever used
+	// just less than idleShare then uses 53 hundredths: more is not due.
+	idleShare, loweredShare = 40, 75
+	// besideHeap is how much memory is requested at least beside the file of the database and the largest heap: six segments of the log. The
+	// kubelet refuses a limit below what the container has, which is with the pages of files that are cached.
+	besideHeap = 6 * 64 << 20
+	// lowerEvery is how long nothing is lowered after any change.
+	lowerEvery = 24 * time.Hour
+	// resizeLimit is how long a kubelet may take to resize a pod before it is given up. It tries again every three minutes where the node has no
+	// room for now.
+	resizeLimit = 10 * time.Minute
+	// resizeAgain is how long nothing is changed after that.
+	resizeAgain = 24 * time.Hour
+	// cpuStep and memoryStep are what amounts are multiples of that Auto Pilot chooses.
+	cpuStep, memoryStep = 10, 16 << 20
+)
+
+// of is what still counts of it.
+func (r Resized) of(o Observed) Resized {
+	if r.InsteadOf != o.Cluster.SpecResources {
+		return Resized{}
+	}
+	return r
+}
+
+// Requests is what each member is to request, by the spec or by Auto Pilot.
+func (c Cluster) Requests() Resources {
+	if r := c.Tuned.Resized; r != (Resized{}) && r.InsteadOf == c.SpecResources {
+		return r.Now
+	}
+	return c.SpecResources.Requests
+}
+
+// Exceeds reports whether it is more in any respect.
+func (r Resources) Exceeds(other Resources) bool { return r.CPU > other.CPU || r.Memory > other.Memory }
+
+// String is such as "1250m of CPU and 2048Mi of memory"; what is 0 is left out.
+func (r Resources) String() string {
+	switch {
+	case r.Memory == 0:
+		return fmt.Sprintf("%dm of CPU", r.CPU)
+	case r.CPU == 0:
+		return mebibytes(r.Memory) + " of memory"
+	}
+	return fmt.Sprintf("%dm of CPU and %s of memory", r.CPU, mebibytes(r.Memory))
+}
+
+// resizeMembers has all members request more, or less. Their pods are resized in place, and nobody restarts.
+func resizeMembers(v *view) Action { return v.Resizing }
+
+// resizing has all members request more CPU or memory once one of them uses most of it, and less once none has used much for a week. There is one
+// amount for all: any of them may lead next. It is as calm as for everything of Auto Pilot, and the last change has reached all members.
+func (v *view) resizing() Action {
+	if v.Cluster.Autopilot.Resources == ModeOff || v.Cluster.SpecResources.Requests == (Resources{}) || len(v.Alarms) > 0 || v.RejectedSpec != nil ||
+		v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() || v.partlyResized() {
+		return nil
+	}
+	have := v.Cluster.Requests()
+	next, busy := v.raised(have)
+	switch {
+	case next != have:
+		return v.resizeTo(next, busy, fmt.Sprintf("a member uses more than four fifths of what it requests (%s), and %s is due", have, next), true)
+	case busy != "":
+		return nil // it is said why
+	case v.Now.Sub(v.Cluster.Tuned.Resized.Since) < lowerEvery:
+		return nil
+	}
+	if next = v.lowered(have); next == have {
+		return nil
+	}
+	return v.resizeTo(next, "", fmt.Sprintf("no member has used two fifths of what it requests (%s) for seven days, and %s is due", have, next), false)
+}
+
+// resizeTo is the act, if it may be done now. To have more cannot wait for a window: it disturbs nobody, and a member that lacks memory may end. To
+// have less can.
+func (v *view) resizeTo(next Resources, member, due string, raises bool) Action {
+	c := v.Cluster
+	if why := v.againstResizing(); why != "" {
+		v.held(FeatureResources, v1beta2.ReasonResourcesHeld, due+", and held: "+why)
+		return nil
+	}
+	act := CommitTuning{Tuned: c.Tuned, Member: member, FromResources: c.Requests()}
+	act.Resized = Resized{Now: next, Before: c.Requests(), InsteadOf: c.SpecResources, Since: v.Now}
+	if raises {
+		return v.inTurn(act, FeatureResources, due, false)
+	}
+	return v.tune(act, FeatureResources, due, false)
+}
+
+// againstResizing is why no pod may be resized now, as the rest of a sentence; empty if they may be.
+func (v *view) againstResizing() string {
+	r := v.Cluster.Tuned.Resized
+	switch {
+	case v.Cluster.ResizeRestarts:
+		return "spec.pod.template has a resizePolicy of RestartContainer for the container etcd, so that a resize would restart members: remove it, or " +
+			"change spec.pod.resources by hand"
+	case r.GivenUp != "" && v.Now.Sub(r.Since) < resizeAgain:
+		return "the last time that was given up, because " + r.GivenUp + "; it is tried again after 24 hours"
+	}
+	return ""
+}
+
+// partlyResized reports whether a member has not what it is to request.
+func (v *view) partlyResized() bool {
+	partly := false
+	for _, m := range v.voters {
+		p := v.pods[m.Name]
+		if late := v.Now.Sub(p.ResizingSince) >= resizeLimit; p.ResizeRefused || p.Resizing != "" && late && v.Cluster.Tuned.Resized.GivenUp != "" {
+			v.held(FeatureResources, v1beta2.ReasonResourcesHeld, "pod "+p.Name+" cannot be resized to what the others have, and keeps what it has; no member is "+
+				"given anything else: that waits until it can be, or is created anew, or for another spec.pod.resources")
+		}
+		partly = partly || p.Untuned || p.ResizeRefused || p.Drift.Resources || p.Resizing != ""
+	}
+	return partly
+}
+
+// raised is what members are to request because one of them uses most of what it does, and that member; if it names one and nothing is
+// different, more is due and may not be.
+func (v *view) raised(have Resources) (next Resources, busy string) {
+	next = have
+	most, used := v.Cluster.mostResources(), Resources{}
+	for _, m := range v.voters {
+		u := v.usage(m).Used
+		if exceeds(u.CPU, have.CPU, busyShare) || exceeds(u.Memory, have.Memory, busyShare) {
+			busy = cmp.Or(busy, m.Name)
+		}
+		used.CPU, used.Memory = max(used.CPU, u.CPU), max(used.Memory, u.Memory)
+	}
+	next.CPU = v.raise(have.CPU, used.CPU, most.CPU, cpuStep, "CPU", "cpu")
+	next.Memory = v.raise(have.Memory, used.Memory, most.Memory, memoryStep, "memory", "memory")
+	return next, busy
+}
+
+// raise is as much that what was used is easedShare of it, within bounds.
+func (v *view) raise(have, used, most, step int64, what, field string) int64 {
+	if !exceeds(used, have, busyShare) {
+		return have
+	}
+	if have >= most {
+		v.held(FeatureResources, v1beta2.ReasonResourcesHeld, fmt.Sprintf("a member uses more than four fifths of the %s that it requests, and it is "+
+			"given no more: that is at spec.autopilot.resources.max.%s; raise it, or lower the load", what, field))
+		return have
+	}
+	return min(roundUp(used*100/easedShare, step), most)
+}
+
+// lowered is what members are to request because none has used much of what it does for a week. Memory stays above what the database and the heap
+// may take, whatever was used at most.
+func (v *view) lowered(have Resources) Resources {
+	peak, floor, known := Resources{}, int64(0), len(v.voters) > 0
+	for _, m := range v.voters {
+		u := v.usage(m)
+		a, answers := v.answer(m)
+		known = known && answers && u.Peak.CPU > 0 && u.Peak.Memory > 0
+		peak.CPU, peak.Memory = max(peak.CPU, u.Peak.CPU), max(peak.Memory, u.Peak.Memory)
+		floor = max(floor, a.DBSize+u.Heap+besideHeap)
+	}
+	if !known {
+		return have
+	}
+	least := v.Cluster.leastResources()
+	return Resources{
+		CPU:    lower(have.CPU, peak.CPU, least.CPU, cpuStep),
+		Memory: lower(have.Memory, peak.Memory, max(least.Memory, roundUp(floor, memoryStep)), memoryStep),
+	}
+}
+
+// lower is loweredShare of what there is, within bounds, if so little was used at most.
+func lower(have, peak, least, step int64) int64 {
+	if have == 0 || peak*100 >= have*idleShare {
+		return have
+	}
+	return min(have, max(roundUp(have*loweredShare/100, step), least))
+}
+
+// exceeds reports whether it is more than so many hundredths.
+func exceeds(used, have, share int64) bool { return have > 0 && used*100 > have*share }
+
+// mostResources and leastResources are what members may be given: what the spec says where nothing bounds it.
+func (c Cluster) mostResources() Resources {
+	spec, most := c.SpecResources.Requests, c.Autopilot.MaxResources
+	return Resources{max(spec.CPU, most.CPU), max(spec.Memory, most.Memory)}
+}
+
+func (c Cluster) leastResources() Resources {
+	spec, least := c.SpecResources.Requests, c.Autopilot.MinResources
+	return Resources{cmp.Or(least.CPU, spec.CPU), cmp.Or(least.Memory, spec.Memory)}
+}
+
+// usage is what a voter has used, the zero Usage if that is not known.
+func (v *view) usage(m Member) Usage {
+	for _, u := range v.Etcd.Usages {
+		if u.Pod == m.Name && u.PodUID == v.pods[m.Name].UID {
+			return u
+		}
+	}
+	return Usage{}
+}
+
+func (a CommitTuning) describeResources() Description {
+	what := fmt.Sprintf("%s instead of %s", a.Resized.Now, a.FromResources)
+	switch {
+	case a.Because != "":
+		what = fmt.Sprintf("the members request %s again, because %s", what, a.Because)
+	case a.Member != "":
+		what = fmt.Sprintf("having the members request %s, because %s uses more than four fifths of it: their pods are resized in place", what, a.Member)
+	default:
+		what = fmt.Sprintf("having the members request %s, because none has used two fifths of it for seven days: their pods are resized in place", what)
+	}
+	return Description{"CommitTuning", v1beta2.ReasonResizingMembers, what}
+}
