@@ -4,8 +4,8 @@ PACKAGE := etcd-operator
 # CHANNELS that this version belongs to, and the one that a Subscription gets unless it names another.
 CHANNELS ?= stable-v0
 DEFAULT_CHANNEL ?= stable-v0
-BUNDLE_IMG ?= ghcr.io/etcdpilot/etcd-operator-bundle:v$(VERSION)
-CATALOG_IMG ?= ghcr.io/etcdpilot/etcd-operator-catalog:latest
+BUNDLE_IMG ?= $(REGISTRY)/etcd-operator-bundle:v$(VERSION)
+CATALOG_IMG ?= $(REGISTRY)/etcd-operator-catalog:latest
 # BUNDLE_FLAGS are more flags of operator-sdk generate bundle. --use-image-digests asks the registries for the digests of all images. It
 # puts them into the RELATED_IMAGE_ variables, by which members run etcd, and into relatedImages.
 BUNDLE_FLAGS ?=
