@@ -354,7 +354,12 @@ bench-tls: ## Measure what TLS costs a cluster of real etcds on this machine (RU
 .PHONY: reproducible
 reproducible: ## Build this commit three times in different ways, and compare programs, SBOMs and images byte for byte
 	@echo "==> reproducible builds"
-	go test -C test -count=1 -timeout=60m -v ./reproducible
+	go test -C test -count=1 -timeout=60m -v ./reproducible -run '^TestReproducible$$'
+
+.PHONY: test-release
+test-release: ## Release this commit on trial from two folders, compare both byte for byte, and look whether all is there and can be pushed
+	@echo "==> release on trial"
+	go test -C test -count=1 -timeout=90m -v ./reproducible -run '^TestRelease$$'
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
@@ -381,6 +386,7 @@ check-generated: check-bundle ## Check that generated files are fresh
 lint: ## Check style and format
 	@echo "==> lint"
 	linter=$(call tool,golangci-lint); for module in $(MODULES); do (cd $$module && GOOS=linux "$$linter" run ./...); done
+	$(call tool,actionlint) -shellcheck= -pyflakes= .github/workflows/*.yaml
 
 .PHONY: fmt
 fmt: ## Format the code

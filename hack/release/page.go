@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,7 +114,7 @@ func notesCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the images: %w", err)
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), section.Page(source, tree.Version, strings.Fields(string(names))))
+			_, err = fmt.Fprint(cmd.OutOrStdout(), section.Page(source, tree.Version, runtime.Version(), strings.Fields(string(names))))
 			return err
 		},
 	}

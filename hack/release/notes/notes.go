@@ -43,10 +43,11 @@ func Cut(changelog, version string) (Section, error) {
 // relative matches links to files of the repository.
 var relative = regexp.MustCompile(`\]\(([^):#]+(?:#[^)]*)?)\)`)
 
-// Page is the text of a release's page: the section, where links that lead into the repository need all of its address, and the names of
-// the images by digest.
-func (s Section) Page(source, version string, images []string) string {
-	text := relative.ReplaceAllString(s.Text, "]("+source+"/blob/v"+version+"/$1)")
+// Page is the text of a release's page: the section, where links that lead into the repository need all of its address, the names of the
+// images by digest, and the version of Go that gives the same files to everyone.
+func (s Section) Page(source, version, compiler string, images []string) string {
+	address := source + "/blob/v" + version + "/"
+	text := relative.ReplaceAllString(s.Text, "]("+address+"$1)")
 	text += "\n\n### Images\n\n```\n" + strings.Join(images, "\n") + "\n```\n\n"
-	return text + "How to verify all of it: [docs/release.md](" + source + "/blob/v" + version + "/docs/release.md#verify).\n"
+	return text + "Made with " + compiler + ". How to verify all of it: [docs/release.md](" + address + "docs/release.md#verify).\n"
 }

@@ -48,10 +48,10 @@ func TestCut(t *testing.T) {
 	if err != nil || !next.Date.IsZero() {
 		t.Errorf("%+v, %v", next, err)
 	}
-	page := next.Page("https://example.com/o", "0.2.0", []string{"example.com/o@sha256:1"})
+	page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", []string{"example.com/o@sha256:1"})
 	for _, want := range []string{
 		"### Added\n", "[install](https://example.com/o/blob/v0.2.0/docs/install.md#helm)", "[the license](https://example.com/o/blob/v0.2.0/LICENSE)",
-		"[elsewhere](https://example.com/a)", "\nexample.com/o@sha256:1\n",
+		"[elsewhere](https://example.com/a)", "\nexample.com/o@sha256:1\n", "Made with go1.26.8.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page)

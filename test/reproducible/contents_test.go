@@ -1,0 +1,150 @@
+package reproducible
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/crane"
+)
+
+// image is the name by digest of an image of the release.
+func (r release) image(t *testing.T, base string) string {
+	t.Helper()
+	for _, reference := range strings.Fields(r.text(t, "images.txt")) {
+		if strings.Contains(reference, "/"+base+"@") {
+			return reference
+		}
+	}
+	t.Fatalf("there is no image %s", base)
+	return ""
+}
+
+// testManifests wants all that installs the operator to name its image by digest, and what offers it the bundle.
+func (r release) testManifests(t *testing.T) {
+	operator, bundle := r.image(t, "etcd-operator"), r.image(t, "etcd-operator-bundle")
+	rendered := run(t, string(r), nil, tool(t, "helm")+" template any etcd-operator-"+version+".tgz --kube-version 1.30.0 --namespace etcd-operator-system")
+	offered := map[string]string{}
+	for file, content := range r.contentsOf(t, "etcd-operator-bundle") {
+		offered[file] = string(content)
+	}
+	csv := offered["manifests/etcd-operator.clusterserviceversion.yaml"]
+	const catalogFile = "configs/etcd-operator/v" + version + ".yaml"
+	served := string(r.contentsOf(t, "etcd-operator-catalog")[catalogFile])
+	for what, text := range map[string]string{
+		"install.yaml": r.text(t, "install.yaml"), "install-namespaced.yaml": r.text(t, "install-namespaced.yaml"), "the chart": rendered, "the bundle": csv,
+		"the catalog": served,
+	} {
+		if !strings.Contains(text, operator) {
+			t.Errorf("%s does not name the image %s", what, operator)
+		}
+		if strings.Contains(text, "/etcd-operator:v") || strings.Contains(text, "controller:latest") {
+			t.Errorf("%s names an image by its tag", what)
+		}
+	}
+	if !strings.Contains(served, "image: "+bundle) || served != r.text(t, "catalog-v"+version+".yaml") {
+		t.Errorf("the catalog does not offer %s, or the next one would not", bundle)
+	}
+	if crds := r.text(t, "crds.yaml"); strings.Count(crds, "\nkind: CustomResourceDefinition\n") != 5 || strings.Count(crds, "\nkind:") != 5 {
+		t.Error("crds.yaml has something else than the five CRDs")
+	}
+	dir := t.TempDir()
+	for file, content := range r.contentsOf(t, "etcd-operator-catalog") {
+		if name, found := strings.CutPrefix(file, "configs/etcd-operator/"); found {
+			write(t, filepath.Join(dir, name), content)
+		}
+	}
+	run(t, dir, nil, tool(t, "opm")+" validate .")
+}
+
+// contentsOf are the files of an image for the first architecture.
+func (r release) contentsOf(t *testing.T, base string) map[string][]byte {
+	t.Helper()
+	index := r.index(t, base)
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := index.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents(t, img)
+}
+
+// testPlugin has krew judge the manifest, and install the plugin by it.
+func (r release) testPlugin(t *testing.T) {
+	run(t, string(r), nil, tool(t, "krew/validate-krew-manifest")+" -manifest etcd.yaml -skip-install")
+	if runtime.GOOS == "windows" {
+		return
+	}
+	archive := "kubectl-etcd_v" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
+	dir := t.TempDir()
+	run(t, string(r), []string{"KREW_ROOT=" + dir}, tool(t, "krew/krew")+" install --manifest=etcd.yaml --archive="+archive)
+	if help := run(t, dir, nil, "bin/kubectl-etcd --help"); !strings.Contains(help, "doctor") {
+		t.Errorf("installed by krew, it says\n%s", help)
+	}
+}
+
+// testSBOMs compares the SBOMs with the programs in the images and in the archives.
+func (r release) testSBOMs(t *testing.T) {
+	dir := t.TempDir()
+	run(t, dir, nil, "tar -xf "+r.file("sboms.tar.gz"))
+	for base, programs := range published {
+		index := r.index(t, base)
+		manifest, err := index.IndexManifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range manifest.Manifests {
+			img, err := index.Image(m.Digest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := contents(t, img)
+			for _, program := range programs {
+				file := filepath.Join(t.TempDir(), "program")
+				write(t, file, files[program])
+				bom := strings.ReplaceAll(filepath.Base(program), "_", "-") + ".cdx.json"
+				wantModules(t, filepath.Join(dir, "linux-"+m.Platform.Architecture, bom), file)
+			}
+		}
+	}
+	archive := t.TempDir()
+	run(t, archive, nil, "tar -xf "+r.file("kubectl-etcd_v"+version+"_darwin_arm64.tar.gz"))
+	wantModules(t, filepath.Join(dir, "darwin-arm64", "kubectl-etcd.cdx.json"), filepath.Join(archive, "kubectl-etcd"))
+}
+
+// testPush pushes the release twice, looks whether all is there, and whether another one is refused.
+func (r release) testPush(t *testing.T) {
+	at := serve(t)
+	root := filepath.Join(string(r), "..", "..")
+	push := "make release-push VERSION=" + version + " REGISTRY=" + at + "/mirror"
+	for range 2 {
+		run(t, root, nil, push)
+	}
+	for _, base := range []string{"etcd-operator:v", "etcd-operator-bundle:v", "etcd-operator-catalog:v"} {
+		digest, err := crane.Digest(at + "/mirror/" + base + version)
+		if want := r.image(t, strings.TrimSuffix(base, ":v")); err != nil || !strings.HasSuffix(want, digest) {
+			t.Errorf("%s%s is %s (%v), want %s", base, version, digest, err, want)
+		}
+	}
+	versioned, err := crane.Digest(at + "/mirror/etcd-operator-catalog:v" + version)
+	if latest, other := crane.Digest(at + "/mirror/etcd-operator-catalog:latest"); err != nil || other != nil || latest != versioned {
+		t.Errorf("latest is %s (%v), want %s (%v)", latest, other, versioned, err)
+	}
+	dir := t.TempDir()
+	run(t, dir, nil, tool(t, "helm")+" pull --plain-http oci://"+at+"/mirror/charts/etcd-operator --version "+version)
+	wantSame(t, filepath.Join(dir, "etcd-operator-"+version+".tgz"), r.file("etcd-operator-"+version+".tgz"))
+	if err := crane.Copy(at+"/mirror/etcd-operator-bundle:v"+version, at+"/mirror/etcd-operator:v"+version); err != nil {
+		t.Fatal(err)
+	}
+	if output := run(t, root, nil, "! "+push+" 2>&1"); !strings.Contains(output, "never changed") {
+		t.Errorf("another image has its tag, and it says\n%s", output)
+	}
+	write(t, r.file("crds.yaml"), []byte("kind: Other\n"))
+	if output := run(t, root, nil, "! "+push+" 2>&1"); !strings.Contains(output, "crds.yaml has changed") {
+		t.Errorf("a file has changed, and it says\n%s", output)
+	}
+}
