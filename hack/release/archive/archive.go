@@ -90,10 +90,7 @@ func Write(file string, entries []Entry, made time.Time) error {
 }
 
 func writeZipped(out io.Writer, entries []Entry, made time.Time) error {
-	zipped, err := gzip.NewWriterLevel(out, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	zipped := gzip.NewWriter(out)
 	if err := writeTar(zipped, entries, made); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ package images
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"runtime"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
 )
@@ -39,27 +42,31 @@ func (p Platform) Folder() string { return p.OS + "-" + p.Architecture }
 // String is the platform as in a list.
 func (p Platform) String() string { return p.OS + "/" + p.Architecture }
 
-// Index makes an image for platforms. The spec of each is asked for; its architecture and time are set here, and its labels are also
+// Index makes an image for platforms. The spec of each is asked for; its architecture and time are set here. Its labels are also
 // annotations of the index, where registries look for them.
 func Index(platforms []Platform, created time.Time, spec func(Platform) (image.Spec, error)) (v1.ImageIndex, error) {
-	if len(platforms) == 0 {
-		return nil, errors.New("make an image: there is no platform")
-	}
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	var labels map[string]string
-	for _, p := range platforms {
+	specs := make([]image.Spec, len(platforms))
+	labels := map[string]string{}
+	for i, p := range platforms {
 		s, err := spec(p)
 		if err != nil {
 			return nil, err
 		}
 		s.Architecture, s.Created, s.Compressed = p.Architecture, created, true
-		labels = s.Labels
-		img, err := image.Build(s)
-		if err != nil {
-			return nil, fmt.Errorf("for %s: %w", p, err)
-		}
+		specs[i] = s
+		maps.Copy(labels, s.Labels)
+	}
+	if len(specs) == 0 {
+		return nil, errors.New("make an image: there is no platform")
+	}
+	all, err := build(specs)
+	if err != nil {
+		return nil, err
+	}
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for i, p := range platforms {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: img, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.OS, Architecture: p.Architecture}},
+			Add: all[i], Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.OS, Architecture: p.Architecture}},
 		})
 	}
 	annotated, isIndex := mutate.Annotations(index, labels).(v1.ImageIndex)
@@ -67,6 +74,22 @@ func Index(platforms []Platform, created time.Time, spec func(Platform) (image.S
 		return nil, errors.New("make an image: annotations have made something else of its index")
 	}
 	return annotated, nil
+}
+
+// build makes images, one on each processor: to compress them takes most of the time.
+func build(specs []image.Spec) ([]v1.Image, error) {
+	all := make([]v1.Image, len(specs))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i, spec := range specs {
+		group.Go(func() (err error) {
+			if all[i], err = image.Build(spec); err != nil {
+				return fmt.Errorf("for %s: %w", spec.Architecture, err)
+			}
+			return nil
+		})
+	}
+	return all, group.Wait()
 }
 
 // Pinned is the reference of an image by its digest: what a tag refers to now.
