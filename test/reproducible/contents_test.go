@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/google/go-containerregistry/pkg/crane"
 )
 
 // image is the name by digest of an image of the release.
@@ -114,37 +112,4 @@ func (r release) testSBOMs(t *testing.T) {
 	archive := t.TempDir()
 	run(t, archive, nil, "tar -xf "+r.file("kubectl-etcd_v"+version+"_darwin_arm64.tar.gz"))
 	wantModules(t, filepath.Join(dir, "darwin-arm64", "kubectl-etcd.cdx.json"), filepath.Join(archive, "kubectl-etcd"))
-}
-
-// testPush pushes the release twice, looks whether all is there, and whether another one is refused.
-func (r release) testPush(t *testing.T) {
-	at := serve(t)
-	root := filepath.Join(string(r), "..", "..")
-	push := "make release-push VERSION=" + version + " REGISTRY=" + at + "/mirror"
-	for range 2 {
-		run(t, root, nil, push)
-	}
-	for _, base := range []string{"etcd-operator:v", "etcd-operator-bundle:v", "etcd-operator-catalog:v"} {
-		digest, err := crane.Digest(at + "/mirror/" + base + version)
-		if want := r.image(t, strings.TrimSuffix(base, ":v")); err != nil || !strings.HasSuffix(want, digest) {
-			t.Errorf("%s%s is %s (%v), want %s", base, version, digest, err, want)
-		}
-	}
-	versioned, err := crane.Digest(at + "/mirror/etcd-operator-catalog:v" + version)
-	if latest, other := crane.Digest(at + "/mirror/etcd-operator-catalog:latest"); err != nil || other != nil || latest != versioned {
-		t.Errorf("latest is %s (%v), want %s (%v)", latest, other, versioned, err)
-	}
-	dir := t.TempDir()
-	run(t, dir, nil, tool(t, "helm")+" pull --plain-http oci://"+at+"/mirror/charts/etcd-operator --version "+version)
-	wantSame(t, filepath.Join(dir, "etcd-operator-"+version+".tgz"), r.file("etcd-operator-"+version+".tgz"))
-	if err := crane.Copy(at+"/mirror/etcd-operator-bundle:v"+version, at+"/mirror/etcd-operator:v"+version); err != nil {
-		t.Fatal(err)
-	}
-	if output := run(t, root, nil, "! "+push+" 2>&1"); !strings.Contains(output, "never changed") {
-		t.Errorf("another image has its tag, and it says\n%s", output)
-	}
-	write(t, r.file("crds.yaml"), []byte("kind: Other\n"))
-	if output := run(t, root, nil, "! "+push+" 2>&1"); !strings.Contains(output, "crds.yaml has changed") {
-		t.Errorf("a file has changed, and it says\n%s", output)
-	}
 }
