@@ -114,6 +114,10 @@ operator-image = --user 65532:65532 --entrypoint /manager \
 	--label org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
 	--label org.opencontainers.image.version=$(STAMP)
 
+# scorecard-image is what test/e2e/scorecard/Dockerfile makes of the program in the folder $(1).
+scorecard-image = --user 65532:65532 --entrypoint /usr/local/bin/scorecard-etcd \
+	--file $(1)/scorecard-etcd:/usr/local/bin/scorecard-etcd
+
 ##@ General
 
 .PHONY: help
@@ -189,8 +193,7 @@ build-previous:
 .PHONY: image-olm
 image-olm: image build-previous build-scorecard
 	$(LAB) image --name $(LAB_PREVIOUS_IMG) $(call operator-image,$(BIN)/previous)
-	$(LAB) image --name $(LAB_SCORECARD_IMG) --user 65532:65532 --entrypoint /usr/local/bin/scorecard-etcd \
-	  --file $(BIN)/scorecard-etcd:/usr/local/bin/scorecard-etcd
+	$(LAB) image --name $(LAB_SCORECARD_IMG) $(call scorecard-image,$(BIN))
 	@echo "in the lab: $(LAB_PREVIOUS_IMG) $(LAB_SCORECARD_IMG)"
 
 .PHONY: image-archive

@@ -24,7 +24,7 @@ tar -cf - $(bundle-sources) | tar -xf - -C $(1) && \
 kustomize=$(call tool,kustomize) && sdk=$(call tool,operator-sdk) && cd $(1) && \
 "$$sdk" generate kustomize manifests -q && \
 (cd config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
-$(call edit,'s|\(etcd-operator-scorecard\):latest|\1:v$(VERSION)|',config/scorecard/patches/etcd-operator.config.yaml) && \
+$(call edit,'s|[^ ]*/etcd-operator-scorecard:latest|$(SCORECARD_IMG)|',config/scorecard/patches/etcd-operator.config.yaml) && \
 "$$kustomize" build config/manifests | "$$sdk" generate bundle -q --version $(VERSION) --channels $(CHANNELS) \
   --default-channel $(DEFAULT_CHANNEL) $(BUNDLE_FLAGS) && \
 $(call edit,'/^    createdAt: /d',$(CSV))

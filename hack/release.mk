@@ -41,7 +41,7 @@ platform-folder = $(STAGE)/$${platform/\//-}
 # release-programs builds for each platform what runs there. The catalog is served by the opm that checks it here.
 define release-programs
 for platform in $(call each,$(PLATFORMS)); do \
-  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(MAKE) build BIN=$(platform-folder) STAMP=v$(VERSION); \
+  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(MAKE) build build-scorecard BIN=$(platform-folder) STAMP=v$(VERSION); \
   for tool in opm grpc-health-probe; do \
     cp "$$(go run -C $(ROOT)/hack/tool . --platform $$platform $$tool)/$$tool" $(platform-folder); \
   done; \
@@ -56,6 +56,12 @@ release-image = $(RELEASER) image --name $(REGISTRY)/$(1):v$(VERSION) --platform
 	>> $(STAGE)/out/images.txt
 # released is the name by digest of the image $(1).
 released = $$(grep '/$(1)@' $(STAGE)/out/images.txt)
+
+# release-licenses writes the licenses of what is compiled into the programs $(2) to $(STAGE)/$(1)-licenses.txt, and
+# with-licenses adds them to their image, with ours.
+release-licenses = $(RELEASER) licenses $(2) --platforms $(PLATFORMS) --output $(STAGE)/$(1)-licenses.txt \
+	--title "What is compiled into the programs of this image, and its licenses"
+with-licenses = --file $(ROOT)/LICENSE:/licenses/LICENSE --file $(STAGE)/$(1)-licenses.txt:/licenses/third-party-licenses.txt
 
 # release-sboms lists the modules of every program. A tool has its own version, which it knows.
 define release-sboms
@@ -74,14 +80,15 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
 	$(release-programs)
 	$(call release-image,etcd-operator,$(call operator-image,$(STAGE)/{platform}))
-	$(MAKE) release-manifests IMG="$(call released,etcd-operator)" DIST=$(STAGE)/out NAMESPACES=etcd-operator-system
+	$(call release-licenses,scorecard,--dir $(ROOT)/test --package ./e2e/scorecard)
+	$(call release-image,etcd-operator-scorecard,$(call scorecard-image,$(STAGE)/{platform}) $(call with-licenses,scorecard))
+	$(MAKE) release-manifests DIST=$(STAGE)/out NAMESPACES=etcd-operator-system \
+	  IMG="$(call released,etcd-operator)" SCORECARD_IMG="$(call released,etcd-operator-scorecard)"
 	$(call release-image,etcd-operator-bundle,--bundle $(STAGE)/bundle/bundle)
 	$(MAKE) release-catalog BUNDLE_IMG="$(call released,etcd-operator-bundle)"
-	$(RELEASER) licenses --tool opm --tool grpc-health-probe --platforms $(PLATFORMS) --output $(STAGE)/third-party-licenses.txt \
-	  --title "What is compiled into the programs that serve etcd-operator's catalog, and its licenses"
+	$(call release-licenses,catalog,--tool opm --tool grpc-health-probe)
 	$(call release-image,etcd-operator-catalog,--catalog $(STAGE)/catalog/catalog --opm $(STAGE)/{platform}/opm \
-	  --probe $(STAGE)/{platform}/grpc-health-probe --file $(ROOT)/LICENSE:/licenses/LICENSE \
-	  --file $(STAGE)/third-party-licenses.txt:/licenses/third-party-licenses.txt)
+	  --probe $(STAGE)/{platform}/grpc-health-probe $(call with-licenses,catalog))
 	$(RELEASER) plugin --programs $(STAGE) --version $(VERSION) --source $(SOURCE) --platforms $(PLUGIN_PLATFORMS) \
 	  --license $(ROOT)/LICENSE --license $(ROOT)/third-party-licenses.txt --output $(STAGE)/out
 	$(release-sboms)

@@ -28,6 +28,9 @@ func (r release) testManifests(t *testing.T) {
 		offered[file] = string(content)
 	}
 	csv := offered["manifests/etcd-operator.clusterserviceversion.yaml"]
+	if scorecard := offered["tests/scorecard/config.yaml"]; !strings.Contains(scorecard, r.image(t, "etcd-operator-scorecard")) {
+		t.Errorf("the bundle's tests are in another image:\n%s", scorecard)
+	}
 	const catalogFile = "configs/etcd-operator/v" + version + ".yaml"
 	served := string(r.contentsOf(t, "etcd-operator-catalog")[catalogFile])
 	for what, text := range map[string]string{

@@ -25,7 +25,8 @@ var machines = map[string]elf.Machine{
 
 // published are the images, and the programs in them.
 var published = map[string][]string{
-	"etcd-operator": {"manager", "agent", "member-run"}, "etcd-operator-bundle": nil, "etcd-operator-catalog": {"bin/opm", "bin/grpc_health_probe"},
+	"etcd-operator": {"manager", "agent", "member-run"}, "etcd-operator-scorecard": {"usr/local/bin/scorecard-etcd"},
+	"etcd-operator-bundle": nil, "etcd-operator-catalog": {"bin/opm", "bin/grpc_health_probe"},
 }
 
 // testImages looks into each image for each architecture.

@@ -16,7 +16,7 @@ func (r release) testPush(t *testing.T) {
 	run(t, root, nil, push)
 	run(t, root, []string{"PATH=" + signer(t) + ":" + os.Getenv("PATH")}, push+" COSIGN_KEY=key")
 	signed := r.text(t, "SHA256SUMS.sigstore.json")
-	for _, base := range []string{"etcd-operator", "etcd-operator-bundle", "etcd-operator-catalog"} {
+	for base := range published {
 		digest, err := crane.Digest(at + "/mirror/" + base + ":v" + version)
 		if want := r.image(t, base); err != nil || !strings.HasSuffix(want, "@"+digest) {
 			t.Errorf("%s:v%s is %s (%v), want %s", base, version, digest, err, want)

@@ -69,7 +69,7 @@ func (r release) names(t *testing.T) (names []string) {
 func (r release) testFiles(t *testing.T) {
 	want := []string{
 		"SHA256SUMS", "catalog-v" + version + ".yaml", "crds.yaml", "etcd-operator-" + version + ".tgz", "etcd-operator-bundle-image.tar",
-		"etcd-operator-catalog-image.tar", "etcd-operator-image.tar", "etcd.yaml", "images.txt", "install-namespaced.yaml", "install.yaml",
+		"etcd-operator-catalog-image.tar", "etcd-operator-image.tar", "etcd-operator-scorecard-image.tar", "etcd.yaml", "images.txt", "install-namespaced.yaml", "install.yaml",
 		"release-notes.md", "sboms.tar.gz", "third-party-licenses.txt",
 	}
 	for _, platform := range []string{
