@@ -1,6 +1,8 @@
 package reproducible
 
 import (
+	"archive/zip"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -77,12 +79,8 @@ func (r release) contentsOf(t *testing.T, base string) map[string][]byte {
 // testPlugin has krew judge the manifest, and install the plugin by it.
 func (r release) testPlugin(t *testing.T) {
 	run(t, string(r), nil, tool(t, "krew/validate-krew-manifest")+" -manifest etcd.yaml -skip-install")
-	if runtime.GOOS == "windows" {
-		return
-	}
-	archive := "kubectl-etcd_v" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
-	dir := t.TempDir()
-	run(t, string(r), []string{"KREW_ROOT=" + dir}, tool(t, "krew/krew")+" install --manifest=etcd.yaml --archive="+archive)
+	dir, here := t.TempDir(), runtime.GOOS+"/"+runtime.GOARCH
+	run(t, string(r), []string{"KREW_ROOT=" + dir}, tool(t, "krew/krew")+" install --manifest=etcd.yaml --archive="+packed(here))
 	if help := run(t, dir, nil, "bin/kubectl-etcd --help"); !strings.Contains(help, "doctor") {
 		t.Errorf("installed by krew, it says\n%s", help)
 	}
@@ -112,7 +110,27 @@ func (r release) testSBOMs(t *testing.T) {
 			}
 		}
 	}
-	archive := t.TempDir()
-	run(t, archive, nil, "tar -xf "+r.file("kubectl-etcd_v"+version+"_darwin_arm64.tar.gz"))
-	wantModules(t, filepath.Join(dir, "darwin-arm64", "kubectl-etcd.cdx.json"), filepath.Join(archive, "kubectl-etcd"))
+	for _, platform := range platforms(t, "PLUGIN_PLATFORMS") {
+		bom := filepath.Join(dir, strings.ReplaceAll(platform, "/", "-"), "kubectl-etcd.cdx.json")
+		wantModules(t, bom, r.plugin(t, platform))
+	}
+}
+
+// plugin unpacks the plugin for a platform, and gives the path of the program.
+func (r release) plugin(t *testing.T, platform string) string {
+	t.Helper()
+	dir, file := t.TempDir(), r.file(packed(platform))
+	if !strings.HasSuffix(file, ".zip") {
+		run(t, dir, nil, "tar -xf "+file)
+		return filepath.Join(dir, "kubectl-etcd")
+	}
+	zipped, err := zip.OpenReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = zipped.Close() }()
+	if err := os.CopyFS(dir, zipped); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "kubectl-etcd.exe")
 }

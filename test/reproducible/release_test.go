@@ -11,6 +11,25 @@ import (
 // version that is released on trial, from a tree without its tag.
 const version = "0.1.0"
 
+// platforms are those that make test-release names by a variable, and that make release reads from it, too.
+func platforms(t *testing.T, variable string) []string {
+	t.Helper()
+	list := os.Getenv(variable)
+	if list == "" {
+		t.Fatalf("%s is not set: run make test-release", variable)
+	}
+	return strings.Split(list, ",")
+}
+
+// packed is the archive of the plugin for a platform.
+func packed(platform string) string {
+	ending := ".tar.gz"
+	if strings.HasPrefix(platform, "windows/") {
+		ending = ".zip"
+	}
+	return "kubectl-etcd_v" + version + "_" + strings.ReplaceAll(platform, "/", "_") + ending
+}
+
 // release is a folder of released files.
 type release string
 
@@ -72,10 +91,8 @@ func (r release) testFiles(t *testing.T) {
 		"etcd-operator-catalog-image.tar", "etcd-operator-image.tar", "etcd-operator-scorecard-image.tar", "etcd.yaml", "images.txt", "install-namespaced.yaml", "install.yaml",
 		"release-notes.md", "sboms.tar.gz", "third-party-licenses.txt",
 	}
-	for _, platform := range []string{
-		"darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "linux_amd64.tar.gz", "linux_arm64.tar.gz", "windows_amd64.zip", "windows_arm64.zip",
-	} {
-		want = append(want, "kubectl-etcd_v"+version+"_"+platform)
+	for _, platform := range platforms(t, "PLUGIN_PLATFORMS") {
+		want = append(want, packed(platform))
 	}
 	if slices.Sort(want); !slices.Equal(r.names(t), want) {
 		t.Errorf("there are %q, want %q", r.names(t), want)
