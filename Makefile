@@ -43,7 +43,7 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|Relocate|RelocateHeld|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly|NoAnomaly
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|Relocate|RelocateHeld|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty.
 ETCD_VERSION ?=

@@ -72,8 +72,9 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Anomaly",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Anomaly *AutopilotFeature `json:"anomaly,omitempty"`
 
-	// timers advises a longer heartbeatInterval and electionTimeout, in status.autopilot.held, where round trips between members have taken more
-	// than 50 ms for a day. They are never changed by the operator. Advise by default.
+	// timers advises a longer heartbeatInterval and electionTimeout, in status.autopilot.held, where round trips between members have taken
+	// longer than the heartbeatInterval, or than a tenth of the electionTimeout, for a day. They are never changed by the operator. Advise by
+	// default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Timers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Timers *TimersAutopilot `json:"timers,omitempty"`
@@ -241,6 +242,10 @@ type Relocation struct {
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
+	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the
+	// relocation is over.
+	// +optional
+	SuccessorID string `json:"successorID,omitempty"`
 	// givenUp says why the member has stayed there; absent if it has not.
 	// +optional
 	GivenUp string `json:"givenUp,omitempty"`

@@ -103,12 +103,23 @@ const (
 	//
 	// Compare the members, or restore a backup (docs/autopilot.md).
 	ReasonDivergedMemberUnclear = "DivergedMemberUnclear"
-	// ReasonLearning means that no member is known for a day yet, since the operator or the cluster has started: what is unusual of it cannot be
-	// told.
+	// ReasonLearning means that too little is known of the last day of every member, as after a start of the operator or the cluster: what is
+	// unusual of them cannot be told.
 	//
 	// Nothing.
 	ReasonLearning = "Learning"
-	// ReasonAsUsual means that no member that is known for a day deviates from what it was like then.
+	// ReasonNotSampled means that for an hour no member could be compared with what it was like in the day before: without a quorum, while
+	// something is done to the members all the time or one of them is not healthy, or where their metrics cannot be read.
+	//
+	// Look at the other conditions. If they are as they should be, find out why the operator cannot read the members' metrics.
+	ReasonNotSampled = "NotSampled"
+	// ReasonDeviatedBefore means that a member deviated when it was compared last, and that nobody knows whether it still does: the operator has
+	// started anew and learns for a day, or no member could be compared for an hour. The message says since when, and in what respect.
+	//
+	// Find out what has changed: see the runbook EtcdAnomaly. After a new start of the operator, what is so by then counts as usual.
+	ReasonDeviatedBefore = "DeviatedBefore"
+	// ReasonAsUsual means that no member of whose last day enough is known deviates from what it was like then. The message names what is not
+	// known, or happens too seldom to be compared.
 	//
 	// Nothing.
 	ReasonAsUsual = "AsUsual"
@@ -117,8 +128,8 @@ const (
 	//
 	// Find out what has changed: see the runbook EtcdAnomaly. What stays that way counts as usual after half a day.
 	ReasonDeviating = "Deviating"
-	// ReasonTimersTooShort means that in each hour of the last day one of 100 round trips between members has taken more than 50 ms, and that etcd's
-	// heartbeat interval and election timeout are short for that: it may change its leader without need. The message says what to set.
+	// ReasonTimersTooShort means that in each hour of the last day round trips between two members have taken longer than etcd's heartbeat interval,
+	// or than a tenth of its election timeout: it may change its leader without need. The message says what to set.
 	//
 	// Set spec.etcd.heartbeatInterval and spec.etcd.electionTimeout to what the message says (a rolling update), or move the members closer
 	// together. The operator never does this by itself: see docs/autopilot.md.

@@ -39,8 +39,8 @@ func (p *pass) calm() bool {
 	return true
 }
 
-// recordAnomaly records an event when a member begins to deviate, or in another respect, and one when none does any more. Status has it from
-// pass to pass, so a restart of the operator repeats neither.
+// recordAnomaly records an event when a member begins to deviate, or in another respect, one when none does any more, and one when that is not
+// known any more. Status has it from pass to pass, so a restart of the operator repeats none of them.
 func (r *Reconciler) recordAnomaly(p *pass) {
 	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionAnomaly)
 	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionAnomaly)
@@ -48,6 +48,8 @@ func (r *Reconciler) recordAnomaly(p *pass) {
 	switch {
 	case now == nil:
 	case now.Status == metav1.ConditionTrue && (!was || before.Message != now.Message):
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, now.Reason, "Observe", now.Message)
+	case now.Reason == v1beta2.ReasonDeviatedBefore && was:
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, now.Reason, "Observe", now.Message)
 	case now.Status == metav1.ConditionFalse && was:
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, now.Reason, "Observe", now.Message)

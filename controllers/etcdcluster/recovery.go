@@ -25,9 +25,6 @@ func (r *Reconciler) observeRecovery(ctx context.Context, reader client.Reader, 
 		return nil
 	}
 	seen.Confirmed = c.Annotations[v1beta2.AnnotationRecover]
-	if since := c.Status.QuorumLostSince; since != nil {
-		seen.LostSince = since.Time
-	}
 	if err := r.observeUnlisted(ctx, p); err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package etcdcluster
 
 import (
 	"cmp"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
@@ -50,6 +52,14 @@ func (r *Reconciler) fromPreviousSpec(p *pass, claim *corev1.PersistentVolumeCla
 	return err == nil && before.Template != now.Template && mark == before.Template, err
 }
 
+// when is the time that is recorded, zero if none is.
+func when(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
 // observedCluster is the part of an observation that comes from the EtcdCluster itself: its spec, and the record in its
 // status.
 func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
@@ -57,8 +67,8 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		Record:    status.RecordOf(&c.Status),
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c), SpecTransport: resources.SpecTransport(&c.Spec),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(), Hibernate: c.Spec.Hibernate,
-		QuorumSince: status.QuorumSince(&c.Status),
-		Persistent:  resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
+		QuorumLostSince: when(c.Status.QuorumLostSince),
+		Persistent:      resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		Pinned:    r.Pinned,
 		SpecQuota: resources.SpecQuota(c, version.Normalize(c.Spec.Version)),

@@ -2,6 +2,7 @@ package anomaly_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,7 @@ func TestUnusual(t *testing.T) {
 		"it shrinks":                           {anomaly.Growth, -100 << 20, same(1 << 20), false},
 		"one election":                         {anomaly.Elections, 1, same(0), false},
 		"two elections":                        {anomaly.Elections, 2, same(0), true},
+		"one, in a sample that is short":       {anomaly.Elections, 1.2, same(0), false},
 		"elections as ever":                    {anomaly.Elections, 4, same(3), false},
 	} {
 		if got, _ := anomaly.Unusual(c.signal, c.value, c.before); got != c.want {
@@ -64,15 +66,18 @@ type day struct {
 	now time.Time
 }
 
-// goes on for so many samples of that flush.
+// goes on for so many samples of that flush. Something else is always known, as of a real member.
 func (d *day) goes(samples int, flush float32) {
 	for range samples {
 		d.now = d.now.Add(anomaly.Every)
 		v := anomaly.Nothing()
-		v[anomaly.Flush] = flush
-		d.Note(v, d.now, anomaly.Day)
+		v[anomaly.Flush], v[anomaly.Elections] = flush, 0
+		d.Note(v, d.now, anomaly.Every)
 	}
 }
+
+// misses has no sample noted for that long.
+func (d *day) misses(long time.Duration) { d.now = d.now.Add(long) }
 
 func (d *day) deviates() bool { return len(d.Deviations()) > 0 }
 
@@ -120,6 +125,14 @@ func TestNotUnusual(t *testing.T) {
 		"no longer any news":  func(d *day) { d.goes(aDay+1, 0.002); d.goes(aDay, 0.3) },
 		"idle while unusual":  func(d *day) { d.goes(aDay+1, 0.002); d.goes(6, 0.3); d.goes(3, nan) },
 		"slow from the start": func(d *day) { d.goes(3*aDay, 0.3) },
+		"gaps in a row":       func(d *day) { d.goes(aDay+1, 0.002); d.goes(2, 0.3); d.misses(5 * time.Hour); d.goes(2, 0.3) },
+		"what was long ago":   func(d *day) { d.goes(aDay+1, 0.002); d.misses(240 * time.Hour); d.goes(9, 0.3) },
+		"less than half a day is known": func(d *day) {
+			d.goes(aDay+1, 0.002)
+			d.misses(13 * time.Hour)
+			d.goes(9, 0.3)
+		},
+		"less than half a day of that": func(d *day) { d.goes(aDay, nan); d.goes(aDay/2-12, 0.002); d.goes(9, 0.3) },
 	} {
 		d := &day{now: start}
 		if does(d); d.deviates() {
@@ -128,20 +141,71 @@ func TestNotUnusual(t *testing.T) {
 	}
 }
 
+// TestGapsEndNothing: what is unusual stays so until three samples say otherwise, also where none could be taken for a while.
+func TestGapsEndNothing(t *testing.T) {
+	t.Parallel()
+	d := &day{now: start}
+	d.goes(aDay+1, 0.002)
+	d.goes(3, 0.3)
+	d.goes(2, 0.002)
+	d.misses(2 * time.Hour)
+	if d.goes(2, 0.002); !d.deviates() {
+		t.Error("over after two samples in a row")
+	}
+	if d.goes(1, 0.002); d.deviates() {
+		t.Error("not over after three")
+	}
+	d.misses(anomaly.Every) // a pass was late
+	d.goes(1, 0.3)
+	d.misses(anomaly.Every)
+	if d.goes(2, 0.3); !d.deviates() {
+		t.Error("one sample that is missing ends a row")
+	}
+}
+
 // TestLearns says when a habit is known, and for how long it is not.
 func TestLearns(t *testing.T) {
 	t.Parallel()
 	d := &day{now: start}
-	if d.Learned(start.Add(48*time.Hour), anomaly.Day) || !d.Until(anomaly.Day).IsZero() {
-		t.Error("nothing is known of a member that was never sampled")
+	if d.Learned(start.Add(48*time.Hour), anomaly.Every) || !d.Until(anomaly.Every).IsZero() || d.Seen(start, anomaly.Every) {
+		t.Error("something is known of a member that was never sampled")
 	}
 	d.goes(1, 0.002)
 	until := start.Add(anomaly.Every + anomaly.Day)
-	if got := d.Until(anomaly.Day); !got.Equal(until) {
+	if got := d.Until(anomaly.Every); !got.Equal(until) {
 		t.Errorf("known at %s, want %s", got, until)
 	}
-	if d.Learned(until.Add(-1), anomaly.Day) || !d.Learned(until, anomaly.Day) {
+	d.goes(aDay-1, 0.002)
+	if d.Learned(until.Add(-1), anomaly.Every) || !d.Learned(until, anomaly.Every) {
 		t.Error("it is known after a day, and not before")
+	}
+	if !d.Seen(d.now.Add(time.Hour), anomaly.Every) || d.Seen(d.now.Add(time.Hour+1), anomaly.Every) {
+		t.Error("nothing is known of now after an hour without a sample, and not before")
+	}
+}
+
+// TestLearnsOfEnough: two samples that are a day apart are no day, and signals that are known for less than half of one are named.
+func TestLearnsOfEnough(t *testing.T) {
+	t.Parallel()
+	d := &day{now: start}
+	d.goes(1, 0.002)
+	d.misses(anomaly.Day - anomaly.Every)
+	if d.goes(1, 0.002); d.Learned(d.now, anomaly.Every) {
+		t.Error("two samples are a day")
+	}
+	d.goes(aDay/2-9, 0.002)
+	if d.Learned(d.now, anomaly.Every) || !slices.Equal(d.Scarce(), []anomaly.Signal{anomaly.Flush, anomaly.Elections}) {
+		t.Errorf("known after %v, scarce %v", d.now, d.Scarce())
+	}
+	if d.goes(9, 0.002); !d.Learned(d.now, anomaly.Every) || len(d.Scarce()) > 0 {
+		t.Errorf("not known at %v after half a day, scarce %v", d.now, d.Scarce())
+	}
+	d.goes(aDay/2+9, float32(math.NaN()))
+	if !d.Learned(d.now, anomaly.Every) || !slices.Equal(d.Scarce(), []anomaly.Signal{anomaly.Flush}) {
+		t.Errorf("scarce %v after half a day without flushes", d.Scarce())
+	}
+	if d.goes(aDay/2, float32(math.NaN())); len(d.Scarce()) > 0 {
+		t.Errorf("scarce %v after a day without flushes: there is nothing to compare", d.Scarce())
 	}
 }
 

@@ -1,100 +1,93 @@
 package anomaly
 
 import (
-	"math"
 	"slices"
 	"time"
 )
 
-// Buckets are how many round trips took up to 0.1 ms, 0.2 ms, 0.4 ms and so on, the last one all: those of
-// etcd_network_peer_round_trip_time_seconds (rafthttp/metrics.go: ExponentialBuckets(0.0001, 2, 16)).
-type Buckets [17]uint32
-
-// shortest is the upper bound of the first bucket.
-const shortest = 100 * time.Microsecond
-
 const (
-	// slow is how long the p99 of round trips takes for which etcd's default times are too short: half of its heartbeat interval.
-	slow = 50 * time.Millisecond
 	// step is what advised times are multiples of, so that advice does not change with every sample.
 	step = 50 * time.Millisecond
 	// perHeartbeat is by which multiple of the round trip time the election timeout is to be longer, and longest the most that etcd takes
 	// (etcd's tuning guide, and maxElectionMs in embed/config.go).
 	perHeartbeat, longest = 10, 50 * time.Second
-	// hours are a day of them, and fewest how many round trips of an hour have a p99. A member observes one every half minute.
-	hours  = 24
-	fewest = 20
+	// hours are a day of them.
+	hours = 24
 )
 
 // Trips remember how long round trips took in each hour of the last day, of one cluster. The zero value knows nothing.
 type Trips struct {
-	sum   Buckets
+	sum   map[Way]Probes
 	begun time.Time
-	// ring has the p99 of each hour in seconds; the next one goes to at.
-	ring      [hours]float32
+	// ring has each hour; the next one goes to at.
+	ring      [hours]hour
 	at, count uint8
 }
 
-// Note adds the round trips since the last time. An hour that has hardly any begins the day anew: what is not known is not slow.
-func (t *Trips) Note(more Buckets, now time.Time, hour time.Duration) {
-	if t.begun.IsZero() {
-		t.begun = now
+// hour is how long round trips took on the longest way: longer than that, and about that long.
+type hour struct{ longer, about time.Duration }
+
+// Note adds what was observed since the last time. An hour of which hardly anything is known, or that was not over in time because nothing was
+// noted, begins the day anew: what is not known is not slow. Every is how far apart samples are: Every, if this is no test.
+func (t *Trips) Note(more map[Way]Probes, now time.Time, every time.Duration) {
+	long := every * (time.Hour / Every)
+	if t.begun.IsZero() || now.Sub(t.begun) > long*5/4 {
+		*t = Trips{begun: now, sum: map[Way]Probes{}}
 	}
-	for i, n := range more {
-		t.sum[i] += n
+	for way, p := range more {
+		t.sum[way] = t.sum[way].plus(p)
 	}
-	if now.Sub(t.begun) < hour {
+	if now.Sub(t.begun) < long {
 		return
 	}
-	p99, known := quantile(t.sum, 0.99)
-	if t.sum, t.begun = (Buckets{}), now; !known {
+	h, known := hourOf(t.sum)
+	if t.sum, t.begun = map[Way]Probes{}, now; !known {
 		t.at, t.count = 0, 0
 		return
 	}
-	t.ring[t.at] = float32(p99.Seconds())
+	t.ring[t.at] = h
 	t.at = (t.at + 1) % hours
 	t.count = min(t.count+1, hours)
+}
+
+// hourOf is that of the longest way, false if none is known.
+func hourOf(sum map[Way]Probes) (h hour, known bool) {
+	for _, p := range sum {
+		if longer, about, ok := p.trip(); ok {
+			known = true
+			h.longer, h.about = max(h.longer, longer), max(h.about, about)
+		}
+	}
+	return h, known
 }
 
 // Timers are times of etcd.
 type Timers struct{ Heartbeat, Election time.Duration }
 
-// Advice is what the times should be, by etcd's tuning guide: the heartbeat interval about as long as the longest round trips, and the election
-// timeout ten times as long. It is false if those that it has are long enough, or if there was an hour of the last day in which the p99 of
-// round trips was no more than 50 ms. What counts is the p99 of the usual hour: one bad hour asks for no longer times.
-func (t *Trips) Advice(has Timers) (Timers, bool) {
-	if t.count < hours {
-		return Timers{}, false
-	}
-	all := slices.Clone(t.ring[:])
-	if slices.Min(all) <= float32(slow.Seconds()) {
-		return Timers{}, false
-	}
-	trip := time.Duration(float64(median(all)) * float64(time.Second))
-	steps := (trip + step - 1) / step
-	want := Timers{Heartbeat: steps * step}
-	want.Election = min(perHeartbeat*want.Heartbeat, longest)
-	want.Heartbeat = min(want.Heartbeat, longest/perHeartbeat)
-	want = Timers{max(want.Heartbeat, has.Heartbeat), max(want.Election, has.Election)}
-	return want, want != has
+// Advice is what etcd's times should be.
+type Advice struct {
+	Timers
+	// Longer is what round trips took more than on the longest way, in each hour of the last day.
+	Longer time.Duration
 }
 
-// quantile is that of round trips, between the bounds of a bucket as Prometheus has it; false if there are too few.
-func quantile(b Buckets, q float64) (time.Duration, bool) {
-	last := len(b) - 1
-	all := float64(b[last])
-	if all < fewest {
-		return 0, false
+// Advice is what the times should be, by etcd's tuning guide: the heartbeat interval about as long as the longest round trips, and the election
+// timeout ten times as long. It is false unless in each hour of the last day round trips certainly took longer than the heartbeat interval that
+// etcd has, or than a tenth of its election timeout. What they took in the usual hour is what is advised: one bad hour asks for no longer times.
+func (t *Trips) Advice(has Timers) (Advice, bool) {
+	if t.count < hours {
+		return Advice{}, false
 	}
-	rank, bound, lower, below := q*all, shortest, time.Duration(0), 0.0
-	for i, n := range b {
-		if i == last {
-			return lower, true
-		}
-		if in := float64(n) - below; float64(n) >= rank && in > 0 {
-			return lower + time.Duration(math.Round(float64(bound-lower)*(rank-below)/in)), true
-		}
-		below, lower, bound = float64(n), bound, 2*bound
+	longer, about := make([]time.Duration, hours), make([]float32, hours)
+	for i, h := range t.ring {
+		longer[i], about[i] = h.longer, float32(h.about.Seconds())
 	}
-	return lower, true
+	least := slices.Min(longer)
+	if least < has.Heartbeat && perHeartbeat*least < has.Election {
+		return Advice{}, false
+	}
+	trip := max(least, time.Duration(float64(median(about))*float64(time.Second)))
+	heartbeat := min((trip+step-1)/step*step, longest/perHeartbeat)
+	want := Timers{max(heartbeat, has.Heartbeat), max(perHeartbeat*heartbeat, has.Election)}
+	return Advice{want, least}, want != has
 }

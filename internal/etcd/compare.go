@@ -36,10 +36,12 @@ type comparisons struct {
 func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
-	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
+	if len(s.voters) > 0 && (!now.Before(c.due) || corrupt && c.hurried.IsZero() && s.compares()) {
 		every := cmp.Or(p.SampleEvery, sampleEvery)
-		c.compare(ctx, s, corrupt, every, now)
-		c.next(now, every, corrupt || c.unconfirmed())
+		c.heard, c.read = figuresOf(ctx, s.voters), now
+		c.histories.note(c.heard, now, every)
+		c.compare(ctx, s, corrupt)
+		c.next(now, every, corrupt && s.compares() || c.unconfirmed())
 	}
 	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon
@@ -66,13 +68,12 @@ func (s *Session) corrupt() bool {
 	})
 }
 
-// compare reads the voters' metrics, and asks for their hashes if those say that it costs nothing.
-func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool, every time.Duration, at time.Time) {
-	now := figuresOf(ctx, session.voters)
-	if s.heard, s.read = now, at; len(now) < len(session.voters) {
+// compare asks the voters for their hashes if their metrics say that it costs nothing.
+func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
+	now := s.heard
+	if !session.compares() || len(now) < len(session.voters) {
 		return
 	}
-	s.histories.note(now, at, every)
 	revision := followed(s.last, now)
 	if corrupt {
 		revision = final(now)

@@ -18,8 +18,10 @@ type figures struct {
 	compacts bool
 	// flushes, trips and applies are how long these took.
 	flushes, trips, applies took
-	// tripTimes are how many round trips took up to how long.
-	tripTimes anomaly.Buckets
+	// probes are how long those of each other member took, by what etcd calls it; nobody changes them.
+	probes map[string]anomaly.Probes
+	// started is when the server's process was, in seconds since 1970; 0 if it does not tell.
+	started float64
 	// elections are the changes of the leader that the member has seen.
 	elections float64
 	// copies are how often the member was asked for a snapshot or defragmented; copying is how many readers of snapshots there are now, and
@@ -32,11 +34,17 @@ type took struct{ sum, count float64 }
 
 // The metrics that figures are made of, besides those of package-wide families. etcd 3.5, 3.6 and 3.7 have all of them.
 const (
-	requestFamily  = "etcd_server_apply_duration_seconds"
-	electedFamily  = "etcd_server_leader_changes_seen_total"
-	rewriteFamily  = "etcd_disk_backend_defrag_duration_seconds_count"
-	tripTimesBegin = probeFamily + "_bucket{"
+	requestFamily = "etcd_server_apply_duration_seconds"
+	electedFamily = "etcd_server_leader_changes_seen_total"
+	rewriteFamily = "etcd_disk_backend_defrag_duration_seconds_count"
+	processFamily = "process_start_time_seconds"
+	probesBegin   = probeFamily + `_bucket{To="`
+	probesSum     = probeFamily + `_sum{To="`
 )
+
+// others are of how many other members probes are read: of one more than a cluster can have, as one may be on its way out. An ID has so many
+// letters at most.
+const others, idLength = 9, 16
 
 // scan reads metrics line by line, without parsing what does not matter.
 func (f *figures) scan(text io.Reader) error {
@@ -44,6 +52,9 @@ func (f *figures) scan(text io.Reader) error {
 	for lines.Scan() {
 		line := lines.Bytes()
 		if !bytes.HasPrefix(line, []byte("etcd_")) && !ofSnapshots(line) {
+			if v, ok := value(line, processFamily+" "); ok {
+				f.started = v
+			}
 			continue
 		}
 		if v, ok := value(line, compactFamily+" "); ok {
@@ -64,7 +75,7 @@ func (f *figures) scan(text io.Reader) error {
 		f.flushes.add(line, flushFamily)
 		f.trips.add(line, probeFamily)
 		f.applies.add(line, requestFamily)
-		f.addTrips(line)
+		f.addProbes(line)
 		if v, ok := labelled(line, startedFamily); ok {
 			f.copies, f.copying = f.copies+v, f.copying+v
 		}
@@ -86,26 +97,51 @@ func (t *took) add(line []byte, histogram string) {
 	}
 }
 
-// addTrips reads a line if it is a bucket of round trips: those to all other members count together.
-func (f *figures) addTrips(line []byte) {
-	if !bytes.HasPrefix(line, []byte(tripTimesBegin)) {
+// addProbes reads a line if it is of the histogram of probes.
+func (f *figures) addProbes(line []byte) {
+	rest, bucket := bytes.CutPrefix(line, []byte(probesBegin))
+	if !bucket {
+		var sum bool
+		if rest, sum = bytes.CutPrefix(line, []byte(probesSum)); !sum {
+			return
+		}
+	}
+	to, rest, found := bytes.Cut(rest, []byte(`"`))
+	v, err := strconv.ParseFloat(string(rest[bytes.LastIndexByte(rest, ' ')+1:]), 64)
+	p, known := f.probes[string(to)]
+	if !found || err != nil || !(v >= 0 && v <= math.MaxUint32) || len(to) > idLength || !known && len(f.probes) == others {
 		return
 	}
-	_, bound, _ := bytes.Cut(line, []byte(`le="`))
-	bound, _, _ = bytes.Cut(bound, []byte(`"`))
-	v, known := labelled(line, probeFamily+"_bucket")
-	le, err := strconv.ParseFloat(string(bound), 64)
-	if !known || err != nil || v > math.MaxUint32 {
+	if !bucket {
+		p.Sum = v
+	} else if i, ok := bucketOf(rest); ok {
+		p.Took[i] = uint32(v)
+	} else {
 		return
 	}
-	last := len(f.tripTimes) - 1
-	i := last
-	if !math.IsInf(le, 1) {
-		i = int(math.Round(math.Log2(le / 0.0001)))
+	if f.probes == nil {
+		f.probes = map[string]anomaly.Probes{}
 	}
-	if i >= 0 && i <= last {
-		f.tripTimes[i] += uint32(v)
+	f.probes[string(to)] = p
+}
+
+// bucketOf is the number of the bucket with that label: the first one is up to 0.1 ms, each other one up to twice as much, and the last one all.
+func bucketOf(line []byte) (int, bool) {
+	_, text, _ := bytes.Cut(line, []byte(`le="`))
+	text, _, _ = bytes.Cut(text, []byte(`"`))
+	bound, err := strconv.ParseFloat(string(text), 64)
+	const last = len(anomaly.Buckets{}) - 1
+	if err != nil || math.IsInf(bound, 1) {
+		return last, err == nil
 	}
+	i := math.Round(math.Log2(bound / 0.0001))
+	return int(i), i >= 0 && i < float64(last)
+}
+
+// restarted reports whether these are of a server that started after the others were read.
+func (f figures) restarted(before figures) bool {
+	return f.started != before.started || f.flushes.count < before.flushes.count || f.applies.count < before.applies.count ||
+		f.trips.count < before.trips.count || f.elections < before.elections || f.copies < before.copies
 }
 
 // value is that of a metric without labels, whose name ends with the space before it.

@@ -18,7 +18,9 @@ type habits struct {
 	// members are by ID, so that a pod that is created anew on its volume goes on where it was; a new member is another one.
 	members map[uint64]*habit
 	trips   anomaly.Trips
-	// noted is when samples were noted last, and disturbed whether something was under way since that says nothing of the members.
+	// looked is when somebody wanted to know first, and seen when a sample of any member was noted last.
+	looked, seen time.Time
+	// noted is when samples were taken last, and disturbed whether something was under way since that says nothing of the members.
 	noted     time.Time
 	disturbed bool
 }
@@ -39,31 +41,38 @@ type habit struct {
 // together with those that Compare needs.
 func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool) anomaly.Report {
 	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), cmp.Or(p.SampleEvery, sampleEvery)
+	if c.looked.IsZero() {
+		c.looked = now
+	}
 	c.disturbed = c.disturbed || !calm
 	if s.Seen.Contact == plan.ContactQuorum {
 		if !now.Before(c.due) {
 			c.heard, c.read, c.due = figuresOf(ctx, s.voters), now, now.Add(every)
 		}
-		if c.read.Sub(c.noted) >= every*9/10 { // while something is suspected they are read more often
+		if !tooSoon(c.read, c.noted, every) {
 			c.note(s, every)
 			c.noted, c.disturbed = c.read, !calm
 		}
 	}
-	return c.report(s.Seen.Members, every*(anomaly.Day/anomaly.Every))
+	return c.report(s.Seen.Members, now, every)
 }
 
 // note notes a sample of each voter that has told its figures, unless something was under way.
 func (c *sampler) note(s *Session, every time.Duration) {
-	all, trips, some := map[*habit]anomaly.Values{}, anomaly.Buckets{}, false
+	all, probes := map[*habit]anomaly.Values{}, map[anomaly.Way]anomaly.Probes{}
 	for _, p := range s.voters {
 		now, known := c.heard[p.endpoint.PodUID]
 		if !known {
 			continue
 		}
 		h := c.habitOf(p.word.MemberID)
-		c.disturbed = c.disturbed || now.copying > 0 || now.copies > h.last.copies && h.uid == p.endpoint.PodUID
-		if values, ok := h.next(p, now, c.read, every, &trips); ok {
-			all[h], some = values, true
+		before := h.last
+		c.disturbed = c.disturbed || now.copying > 0 || now.copies > before.copies && h.uid == p.endpoint.PodUID
+		if values, ok := h.next(p, now, c.read, every); ok {
+			all[h] = values
+			for to, some := range now.probes {
+				probes[anomaly.Way{From: p.word.MemberID, To: to}] = some.Since(before.probes[to])
+			}
 		}
 	}
 	for id := range c.members {
@@ -71,13 +80,14 @@ func (c *sampler) note(s *Session, every time.Duration) {
 			delete(c.members, id)
 		}
 	}
-	if c.disturbed || !some {
+	if c.disturbed || len(all) == 0 {
 		return
 	}
 	for h, values := range all {
-		h.Note(values, c.read, every*(anomaly.Day/anomaly.Every))
+		h.Note(values, c.read, every)
 	}
-	c.trips.Note(trips, c.read, every*(time.Hour/anomaly.Every))
+	c.seen = c.read
+	c.trips.Note(probes, c.read, every)
 }
 
 func (c *sampler) habitOf(id uint64) *habit {
@@ -91,8 +101,8 @@ func (c *sampler) habitOf(id uint64) *habit {
 }
 
 // next is what the member was like since the last time, false if that is not known: another server has counted until then, or the last time is
-// long ago. The round trips since are added.
-func (h *habit) next(p peer, now figures, at time.Time, every time.Duration, trips *anomaly.Buckets) (anomaly.Values, bool) {
+// long ago.
+func (h *habit) next(p peer, now figures, at time.Time, every time.Duration) (anomaly.Values, bool) {
 	before := *h
 	h.uid, h.at, h.last, h.inUse = p.endpoint.PodUID, at, now, p.word.DBSizeInUse
 	if before.uid != h.uid || now.restarted(before.last) {
@@ -104,7 +114,7 @@ func (h *habit) next(p peer, now figures, at time.Time, every time.Duration, tri
 		return anomaly.Values{}, false
 	}
 	since := at.Sub(before.at)
-	if since <= 0 || since > missed*every {
+	if since <= 0 || since > anomaly.Missed*every {
 		return anomaly.Values{}, false
 	}
 	v := anomaly.Nothing()
@@ -117,17 +127,8 @@ func (h *habit) next(p peer, now figures, at time.Time, every time.Duration, tri
 	mean(anomaly.RoundTrip, now.trips, before.last.trips)
 	mean(anomaly.Apply, now.applies, before.last.applies)
 	v[anomaly.Growth] = float32(float64(h.inUse-before.inUse) / since.Seconds())
-	v[anomaly.Elections] = float32(now.elections - before.last.elections)
-	for i, n := range now.tripTimes {
-		trips[i] += n - min(n, before.last.tripTimes[i])
-	}
+	v[anomaly.Elections] = float32((now.elections - before.last.elections) * float64(every) / float64(since))
 	return v, true
-}
-
-// restarted reports whether these are of a server that started after the others were read.
-func (f figures) restarted(before figures) bool {
-	return f.flushes.count < before.flushes.count || f.applies.count < before.applies.count || f.trips.count < before.trips.count ||
-		f.elections < before.elections || f.copies < before.copies
 }
 
 // mean is how long one took since the former, in seconds; 0 and false if there were hardly any.
@@ -138,9 +139,11 @@ func (t took) mean(before took) (seconds float64, known bool) {
 	return (t.sum - before.sum) / (t.count - before.count), true
 }
 
-// report is what is known of these members.
-func (c *sampler) report(members []plan.Member, day time.Duration) (r anomaly.Report) {
-	r.Trips = &c.trips
+// report is what is known now of these members.
+func (c *sampler) report(members []plan.Member, now time.Time, every time.Duration) (r anomaly.Report) {
+	if r.Blind = anomaly.Unseen(now.Sub(latest(c.looked, c.seen)), every); !r.Blind {
+		r.Trips = &c.trips
+	}
 	for _, m := range slices.SortedFunc(slices.Values(members), func(a, b plan.Member) int { return plan.CompareNames(a.Name, b.Name) }) {
 		if m.Learner {
 			continue
@@ -149,17 +152,30 @@ func (c *sampler) report(members []plan.Member, day time.Duration) (r anomaly.Re
 		if h == nil {
 			h = &habit{}
 		}
-		if !h.Learned(c.read, day) {
+		switch {
+		case !h.Learned(now, every):
 			r.Learning = append(r.Learning, m.Name)
-			if until := h.Until(day); r.Until.IsZero() || !until.IsZero() && until.Before(r.Until) {
+			if until := h.Until(every); until.After(now) && (r.Until.IsZero() || until.Before(r.Until)) {
 				r.Until = until
 			}
-			continue
+		case !h.Seen(now, every):
+			r.Unseen = append(r.Unseen, m.Name)
+		default:
+			r.Known = append(r.Known, m.Name)
+			for _, s := range h.Scarce() {
+				r.Scarce = append(r.Scarce, anomaly.MemberSignal{Member: m.Name, Signal: s})
+			}
 		}
-		r.Known = append(r.Known, m.Name)
 		for _, d := range h.Deviations() {
 			r.Deviations = append(r.Deviations, anomaly.MemberDeviation{Member: m.Name, Deviation: d})
 		}
 	}
 	return r
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

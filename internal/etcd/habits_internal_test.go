@@ -19,7 +19,9 @@ type watched struct {
 }
 
 func newWatched() *watched {
-	return &watched{uid: "a", now: time.Unix(1e9, 0), members: []plan.Member{{ID: 7, Name: "c-0"}}}
+	w := &watched{uid: "a", now: time.Unix(1e9, 0), members: []plan.Member{{ID: 7, Name: "c-0"}}}
+	w.looked = w.now
+	return w
 }
 
 // goes on for so many samples in which flushes take so long, under that cluster's conditions.
@@ -35,7 +37,9 @@ func (w *watched) goes(samples int, flush float64, disturbed bool) {
 	}
 }
 
-func (w *watched) deviates() bool { return len(w.report(w.members, anomaly.Day).Deviations) > 0 }
+func (w *watched) reports() anomaly.Report { return w.report(w.members, w.now, sampleEvery) }
+
+func (w *watched) deviates() bool { return len(w.reports().Deviations) > 0 }
 
 // TestHabitsFire has a member that is known for a day become slow.
 func TestHabitsFire(t *testing.T) {
@@ -43,11 +47,11 @@ func TestHabitsFire(t *testing.T) {
 	w := newWatched()
 	const day = int(anomaly.Day / sampleEvery)
 	w.goes(day, 0.002, false)
-	if r := w.report(w.members, anomaly.Day); len(r.Learning) != 1 || len(r.Known) != 0 || r.Until.IsZero() {
+	if r := w.reports(); len(r.Learning) != 1 || len(r.Known) != 0 || r.Until.IsZero() {
 		t.Errorf("before a day: %+v", r)
 	}
 	w.goes(settling+2, 0.002, false)
-	if r := w.report(w.members, anomaly.Day); len(r.Learning) != 0 || len(r.Known) != 1 {
+	if r := w.reports(); len(r.Learning) != 0 || len(r.Known) != 1 {
 		t.Errorf("after a day: %+v", r)
 	}
 	w.goes(2, 0.3, false)
@@ -55,7 +59,7 @@ func TestHabitsFire(t *testing.T) {
 		t.Error("told after ten minutes")
 	}
 	w.goes(1, 0.3, false)
-	r := w.report(w.members, anomaly.Day)
+	r := w.reports()
 	if len(r.Deviations) != 1 || r.Deviations[0].Member != "c-0" || r.Deviations[0].Signal != anomaly.Flush || math.Abs(r.Deviations[0].Value-0.3) > 0.001 {
 		t.Errorf("found %+v", r.Deviations)
 	}
@@ -103,9 +107,9 @@ func TestHabitsDoNotFire(t *testing.T) {
 		w := newWatched()
 		w.goes(int(anomaly.Day/sampleEvery)+settling+2, 0.02, false)
 		if c.does(w); w.deviates() {
-			t.Errorf("%s: %+v", name, w.report(w.members, anomaly.Day).Deviations)
+			t.Errorf("%s: %+v", name, w.reports().Deviations)
 		}
-		if known := len(w.report(w.members, anomaly.Day).Known) == 1; known == c.forgets {
+		if known := len(w.reports().Known) == 1; known == c.forgets {
 			t.Errorf("%s: the member is known: %t", name, known)
 		}
 		if len(w.sampler.members) != 1 {
@@ -115,5 +119,45 @@ func TestHabitsDoNotFire(t *testing.T) {
 		if w.goes(1, 0.02, false); w.deviates() {
 			t.Errorf("%s: what was left out counts afterwards", name)
 		}
+	}
+}
+
+// TestHabitsBlind: without samples nobody knows how a member is, whatever it was like.
+func TestHabitsBlind(t *testing.T) {
+	t.Parallel()
+	w := newWatched()
+	if r := w.reports(); r.Blind || len(r.Learning) != 1 {
+		t.Errorf("at first: %+v", r)
+	}
+	w.goes(int(anomaly.Day/sampleEvery)+settling+2, 0.002, false)
+	w.goes(3, 0.3, false)
+	w.now = w.now.Add(time.Hour)
+	if r := w.reports(); r.Blind || len(r.Known) != 1 || r.Trips == nil {
+		t.Errorf("after an hour without a sample: %+v", r)
+	}
+	w.now = w.now.Add(time.Second)
+	if r := w.reports(); !r.Blind || len(r.Known) != 0 || len(r.Unseen) != 1 || r.Trips != nil {
+		t.Errorf("after more than an hour without a sample: %+v", r)
+	}
+	w.goes(13, 0.002, true)
+	if r := w.reports(); !r.Blind {
+		t.Errorf("where all samples are left out: %+v", r)
+	}
+	if w.goes(2, 0.002, false); !w.deviates() {
+		t.Error("what is unusual is over after two samples")
+	}
+	if r := w.reports(); r.Blind || len(r.Known) != 1 {
+		t.Errorf("once samples count again: %+v", r)
+	}
+}
+
+// TestElectionsAreOfFiveMinutes, however far apart two samples are.
+func TestElectionsAreOfFiveMinutes(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1e9, 0)
+	h, p := &habit{uid: "a", at: at}, peer{endpoint: Endpoint{PodUID: "a"}}
+	v, known := h.next(p, figures{elections: 3}, at.Add(3*sampleEvery), sampleEvery)
+	if got := v[anomaly.Elections]; !known || got != 1 {
+		t.Errorf("three within a quarter of an hour are %v", got)
 	}
 }

@@ -1,42 +1,63 @@
 package etcd_test
 
 import (
-	"bufio"
-	"net/http"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // TestMembersTellTheirFigures wants a real etcd to have every metric that its habits are made of.
 func TestMembersTellTheirFigures(t *testing.T) {
 	w := newComparedWorld(t, 2)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+w.members[0].address+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	missing := map[string]bool{
 		"etcd_disk_wal_fsync_duration_seconds_sum ": true, "etcd_disk_wal_fsync_duration_seconds_count ": true,
 		"etcd_server_apply_duration_seconds_sum{": true, "etcd_server_apply_duration_seconds_count{": true,
 		"etcd_server_leader_changes_seen_total ": true, "etcd_disk_backend_defrag_duration_seconds_count ": true,
-		"etcd_disk_defrag_inflight ": true, `grpc_method="Snapshot"`: true,
+		"etcd_disk_defrag_inflight ": true, `grpc_method="Snapshot"`: true, "process_start_time_seconds ": true,
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
+	if runtime.GOOS != "linux" {
+		delete(missing, "process_start_time_seconds ")
 	}
-	defer func() { _ = response.Body.Close() }()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+	for line := range strings.Lines(w.members[0].metrics(t)) {
 		for name := range missing {
-			if strings.Contains(lines.Text(), name) {
+			if strings.Contains(line, name) {
 				delete(missing, name)
 			}
 		}
 	}
 	if len(missing) > 0 {
 		t.Errorf("etcd does not tell %v", missing)
+	}
+}
+
+// TestMembersTellOfProbes wants the histogram of a real etcd's probes to have the buckets that anomaly.Probes has. It is there once a member has
+// probed another one, which takes five seconds.
+func TestMembersTellOfProbes(t *testing.T) {
+	w := newComparedWorld(t, 2)
+	bucket := regexp.MustCompile(`(?m)^etcd_network_peer_round_trip_time_seconds_bucket\{To="[0-9a-f]{1,16}",le="([^"]+)"\} \d+$`)
+	sum := regexp.MustCompile(`(?m)^etcd_network_peer_round_trip_time_seconds_sum\{To="[0-9a-f]{1,16}"\} [0-9.e-]+$`)
+	var text string
+	eventually(t, "probes", func() bool {
+		text = w.members[0].metrics(t)
+		return strings.Contains(text, "etcd_network_peer_round_trip_time_seconds")
+	})
+	var bounds []string
+	for _, found := range bucket.FindAllStringSubmatch(text, -1) {
+		bounds = append(bounds, found[1])
+	}
+	var want []string
+	for i := range len(anomaly.Buckets{}) - 1 {
+		want = append(want, strconv.FormatFloat(0.0001*float64(int(1)<<i), 'g', -1, 64))
+	}
+	if want = append(want, "+Inf"); !slices.Equal(bounds, want) || !sum.MatchString(text) {
+		t.Errorf("etcd's buckets are %v, want %v; their sum is there: %t", bounds, want, sum.MatchString(text))
 	}
 }
 

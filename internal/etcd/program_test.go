@@ -1,8 +1,8 @@
 package etcd_test
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -99,6 +99,22 @@ func (p *program) diverge(t *testing.T) {
 // metric is the value of one without labels.
 func (p *program) metric(t *testing.T, name string) float64 {
 	t.Helper()
+	for line := range strings.Lines(p.metrics(t)) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatalf("%s has no metric %s", p.name, name)
+	return 0
+}
+
+// metrics are all of them.
+func (p *program) metrics(t *testing.T) string {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.address+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -108,15 +124,9 @@ func (p *program) metric(t *testing.T, name string) float64 {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
-		}
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("%s has no metric %s", p.name, name)
-	return 0
+	return string(text)
 }

@@ -14,8 +14,6 @@ const (
 	sampleEvery = anomaly.Every
 	// sampleSoon is how often while something is, for hurryFor at most: what is suspected may never be proven.
 	sampleSoon, hurryFor = 2 * time.Second, 10 * time.Minute
-	// missed is how many times as far apart as usual two samples may be: in between is what nobody has looked at.
-	missed = 3
 )
 
 // sampler remembers what the metrics of one cluster's members said. It is evidence, not state: an operator that starts anew collects it
@@ -57,6 +55,12 @@ func (s *sampler) next(now time.Time, every time.Duration, suspect bool) {
 	if s.hurries(now) {
 		s.due = now.Add(sampleSoon)
 	}
+}
+
+// tooSoon reports whether a sample follows the last one too soon to count as one: while something is suspected, members are asked more often. A
+// pass that is a little early is not.
+func tooSoon(at, last time.Time, every time.Duration) bool {
+	return at.Sub(last) < every*9/10
 }
 
 // hurries reports whether the members are asked more often than usual.

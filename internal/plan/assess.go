@@ -112,8 +112,8 @@ func (v *view) assess() {
 	}
 	v.Defragmented = v.defragmented()
 	v.NextToRemove = v.nextToRemove()
-	v.InProgress = v.inProgress()
-	v.Update.Blocker = v.updateBlocker()
+	v.InProgress = v.inProgress(0)
+	v.Update.Blocker = v.updateBlocker(0)
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
 	if !v.Cluster.Paused && !v.Cluster.Deleting {

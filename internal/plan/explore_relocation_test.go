@@ -45,6 +45,10 @@ var relocatingMutants = map[string]mutant{
 		next: movesForever, want: "L",
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.RelocationFaults, relocates: true, spareless: true, faults: 1},
 	},
+	"the former member goes although another one is down": {
+		next: movesOn, want: "R: c-0 is moved away from, while",
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.RelocationFaults, world.Kills), relocates: true, faults: 2},
+	},
 	"the new member may be where the former one was": {next: movesAnywhere, want: "R: the pod of c-3 may be", scenario: moved},
 }
 
@@ -72,6 +76,16 @@ func movesAtOnce(o plan.Observed) plan.Action {
 		}
 	}
 	return plan.Next(o)
+}
+
+// movesOn takes all voters for healthy as the former member goes.
+func movesOn(o plan.Observed) plan.Action {
+	former := o.Cluster.Relocation
+	learns := func(m plan.Member) bool { return m.Learner }
+	if former.Member == 0 || len(o.Etcd.Members) <= o.Cluster.Size || slices.ContainsFunc(o.Etcd.Members, learns) {
+		return plan.Next(o)
+	}
+	return plan.RemoveMember{ID: former.Member, Name: former.Name, Why: "moved"}
 }
 
 // movesAnyway compares a slow disk with none.

@@ -90,6 +90,9 @@ func TestHibernated(t *testing.T) {
 		t.Errorf("as it wakes up: %#v", Next(o))
 	}
 	wants("it is to sleep on before it is up", edit(o, func(o *Observed) { o.Cluster.Hibernate = true }), CommitHibernation{Hibernation: Hibernated, Members: o.Cluster.Voters})
+	if create, ok := Next(edit(o, func(o *Observed) { o.Cluster.Hibernate, o.Cluster.BackingUp = true, "EtcdRestore back" })).(CreatePods); !ok {
+		t.Errorf("it is to sleep on, and what is left is being saved: %#v", create)
+	}
 	if create, ok := Next(edit(o, func(o *Observed) { o.Cluster.Hibernate, o.Volumes = true, o.Volumes[1:] })).(CreatePods); !ok {
 		t.Errorf("it is to sleep on, and a volume is gone: %#v", create)
 	}
@@ -129,10 +132,50 @@ func TestPendingAsItWakes(t *testing.T) {
 		o.Pods[2].Created, o.Pods[2].ReadyChanged = o.Now.Add(-time.Hour), o.Now.Add(-time.Hour)
 		o.Etcd.Answers = o.Etcd.Answers[:2]
 	})
-	for since, given := range map[time.Duration]bool{time.Minute: false, pendingLimit + time.Minute: true} {
-		o := edit(waits, func(o *Observed) { o.Cluster.QuorumSince = o.Now.Add(-since) })
-		if why := newView(o).lostReason(o.Etcd.Members[2]); (why != "") != given {
-			t.Errorf("a quorum for %s: %q", since, why)
+	ago := func(d time.Duration) time.Time { return waits.Now.Add(-d) }
+	for title, c := range map[string]struct {
+		first, second time.Time
+		given         bool
+	}{
+		"nothing is known":                 {time.Time{}, time.Time{}, true},
+		"a quorum for a minute":            {ago(time.Hour), ago(time.Minute), false},
+		"a quorum for long":                {ago(time.Hour), ago(pendingLimit + time.Minute), true},
+		"by a clock that is ahead of ours": {ago(time.Hour), ago(-time.Minute), false},
+	} {
+		o := edit(waits, func(o *Observed) { o.Pods[0].ReadyChanged, o.Pods[1].ReadyChanged = c.first, c.second })
+		if why := newView(o).lostReason(o.Etcd.Members[2]); (why != "") != c.given {
+			t.Errorf("%s: %q", title, why)
+		}
+	}
+	unready := edit(waits, func(o *Observed) { o.Pods[1].Ready = false })
+	if why := newView(unready).lostReason(unready.Etcd.Members[2]); why != "" {
+		t.Errorf("as a quorum begins to answer: %q", why)
+	}
+}
+
+// TestAsleepWithoutVolumes says whose claims were deleted while the members were stopped, and what to do where too few are left.
+func TestAsleepWithoutVolumes(t *testing.T) {
+	asleep := edit(healthyCluster(3, true), func(o *Observed) {
+		o.Cluster.Hibernation, o.Cluster.Hibernate, o.Pods, o.Etcd = Hibernated, true, nil, Etcd{Contact: ContactNone}
+	})
+	for title, c := range map[string]struct {
+		o            Observed
+		reason, says string
+		blocked      bool
+	}{
+		"all are there": {asleep, v1beta2.ReasonHibernated, "on volumes c-0, c-1, c-2: set", false},
+		"one is gone": {
+			edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[1:] }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are deleted, about to be, or not provably the cluster's", false,
+		},
+		"one is about to go": {
+			edit(asleep, func(o *Observed) { o.Volumes[0].Deleting = true }), v1beta2.ReasonHibernated, "on volumes c-1, c-2; those of c-0 are deleted, about to be, or not provably the cluster's", false,
+		},
+		"two are gone": {edit(asleep, func(o *Observed) { o.Volumes = o.Volumes[2:] }), v1beta2.ReasonDataLost, "that is no quorum", true},
+	} {
+		got := Next(c.o)
+		_, blocked := got.(Blocked)
+		if d := Describe(got); d.Reason != c.reason || !strings.Contains(d.Message, c.says) || blocked != c.blocked {
+			t.Errorf("%s: %#v", title, got)
 		}
 	}
 }

@@ -179,6 +179,7 @@ var updates = group{"updates", []rule{
 	correctMark,             // a volume names a version that its member's pod does not get: record the one that runs
 	prepullImages,           // pull a new image to the members' nodes before restarting any member with it
 	updateUnavailableMember, // update a member that is down anyway
+	addSuccessor,            // a member is being moved to another node: add the one that takes its place
 	waitBeforeNextUpdate,    // hold the next update back until all members are healthy and in sync, nothing is in progress, and no alarm CORRUPT is raised
 	snapshotBeforeUpgrade,   // etcd 3.7 cannot read log entries of 3.5: have every member write a snapshot first
 	enableDowngrade,         // enable etcd's downgrade before any member runs the lower version

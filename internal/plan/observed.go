@@ -61,8 +61,8 @@ type Cluster struct {
 	Deleting bool
 	// Hibernate is true if all members are to be stopped.
 	Hibernate bool `json:",omitempty"`
-	// QuorumSince is since when a quorum has answered and clients were served, zero if that is not known, or not so.
-	QuorumSince time.Time `json:",omitzero"`
+	// QuorumLostSince is since when no quorum answered, as of the last pass; zero if one did, or the members were stopped on purpose.
+	QuorumLostSince time.Time `json:",omitzero"`
 	// Persistent is true if members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
 	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified. SpecVolumeSize is that by the spec, whatever Auto Pilot

@@ -11,8 +11,6 @@ import (
 
 // RecoveryPolicy is what was asked for in case of a lost quorum, and what has come of it.
 type RecoveryPolicy struct {
-	// LostSince is when the quorum was found to be lost, zero while there is one, or if that was not recorded yet.
-	LostSince time.Time `json:",omitzero"`
 	// Unlisted are the voters of which there is a pod or a claim although it lacks the cluster's labels.
 	Unlisted []string `json:",omitempty"`
 	// Confirmed is the hash of the plan that a user has confirmed, empty for none.
@@ -63,7 +61,7 @@ type Recovery struct {
 // in their logs is not known to be committed, and no snapshot has it.
 func (v *view) recovery() *Recovery {
 	known := v.Cluster.Voters
-	if v.Cluster.Recovery.LostSince.IsZero() { // it is part of the plan: what is shown before could not be confirmed
+	if v.Cluster.QuorumLostSince.IsZero() { // it is part of the plan: what is shown before could not be confirmed
 		return nil
 	}
 	if v.Cluster.ID == 0 || len(v.Etcd.Unconfirmed) > 0 || len(known) == 0 || v.mayServe(known) || v.mayServe(v.Cluster.NextVoters) {
@@ -217,7 +215,7 @@ func (v *view) maySettle(silent []string) string {
 			there = append(there, name)
 		}
 	}
-	switch since := v.Cluster.Recovery.LostSince; {
+	switch since := v.Cluster.QuorumLostSince; {
 	case len(unmarked) > 0:
 		return fmt.Sprintf("save what is on the claims of %s, and delete these: nothing on them says that a member has used them, and after a "+
 			"restore such claims are deleted", list(unmarked))
@@ -257,7 +255,7 @@ func (v *view) lostForGood(name string) bool {
 func (r *Recovery) hash(of Cluster) string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%q\n%d\n", of.ID, of.Voters, of.NextVoters, r.Wrong, r.Lost, r.Silent,
-		of.Recovery.LostSince.Unix())
+		of.QuorumLostSince.Unix())
 	for _, a := range r.Candidates {
 		_, _ = fmt.Fprintf(sum, "%q %x %d %d\n", a.Pod, a.MemberID, a.Applied, a.Revision)
 	}

@@ -12,7 +12,7 @@ import (
 // leftWith is a cluster whose quorum is lost: only these members answer, and follow nobody. The others' pods and volumes are there.
 func leftWith(size int, persistent bool, answering ...int) Observed {
 	o := healthyCluster(size, persistent)
-	o.Etcd, o.Cluster.Recovery.LostSince = Etcd{Contact: ContactMinority}, now.Add(-time.Hour)
+	o.Etcd, o.Cluster.QuorumLostSince = Etcd{Contact: ContactMinority}, now.Add(-time.Hour)
 	for _, i := range answering {
 		a := answerOf(i)
 		a.Leader = 0
@@ -125,7 +125,7 @@ func TestRecoveryPlan(t *testing.T) {
 		},
 		"the survivor is about to stop": {edit(leftWith(3, true, 1), func(o *Observed) { o.Pods[1].Deleting = true }), nil},
 		"the voters are not known":      {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Voters = nil }), nil},
-		"since when is not recorded":    {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Recovery.LostSince = time.Time{} }), nil},
+		"since when is not recorded":    {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.QuorumLostSince = time.Time{} }), nil},
 		"it has never been up":          {edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.ID = 0 }), nil},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestRecoveryHash(t *testing.T) {
 		"the survivor has applied more": func(o *Observed) { o.Etcd.Answers[0].Applied++ },
 		"the other one has, a bit":      func(o *Observed) { o.Etcd.Answers[1].Revision++ },
 		"the survivor's data was wrong": func(o *Observed) { o.Cluster.Quarantined.Member = id(1) },
-		"it is lost once more":          func(o *Observed) { o.Cluster.Recovery.LostSince = now.Add(-time.Minute) },
+		"it is lost once more":          func(o *Observed) { o.Cluster.QuorumLostSince = now.Add(-time.Minute) },
 		"the voters are changing":       func(o *Observed) { o.Cluster.NextVoters = []string{"c-0", "c-1"} },
 	} {
 		if of(edit(base, change)) == of(base) {
@@ -190,7 +190,7 @@ func TestRecoverQuorum(t *testing.T) {
 		"another plan is confirmed": {edit(silent, confirmed, gone(0, 2)), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"silence is not confirmed":  {silent, Wait{Reason: v1beta2.ReasonQuorumLost}},
 		"silence is confirmed at once": {
-			edit(silent, func(o *Observed) { o.Cluster.Recovery.LostSince = now.Add(-time.Minute) }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
+			edit(silent, func(o *Observed) { o.Cluster.QuorumLostSince = now.Add(-time.Minute) }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
 		},
 		"silence on a node that does not report": {
 			edit(silent, func(o *Observed) { o.Pods[0].Deleting = true }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},

@@ -16,6 +16,8 @@ type Relocation struct {
 	Name, Node string
 	// Since is when that was decided.
 	Since time.Time `json:",omitzero"`
+	// Successor is the ID of the member that is to take its place, 0 as long as there is none, and once that is over, unless it was given up.
+	Successor uint64 `json:",string"`
 	// GivenUp says why the member stayed where it is; empty if it did not.
 	GivenUp string `json:",omitempty"`
 }
@@ -23,7 +25,7 @@ type Relocation struct {
 // DiskHistory is how the disk of a voter did in the last samples of its metrics: see Slow.
 type DiskHistory struct {
 	Pod, PodUID string
-	// Samples is how many there are, HistorySamples at most, which cover an hour; Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
+	// Samples is how many there are of the last hour and a half, HistorySamples at most; Slow in how many the disk was slow, and Alone in how many of these that of another voter was quick.
 	Samples, Slow, Alone int
 }
 
@@ -91,7 +93,8 @@ func (v *view) relocated() Member {
 	return m
 }
 
-// relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm.
+// relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm. That member need not be
+// healthy just now: one with such a disk often is not.
 func (v *view) relocation() Action {
 	if v.Cluster.Relocation.Member != 0 || !RelocationDue(v.Observed) {
 		return nil
@@ -110,21 +113,27 @@ func (v *view) relocation() Action {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
 		return nil
 	}
-	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
+	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calmBut(m.ID) {
 		return nil
 	}
 	act := CommitRelocation{Relocation{Member: m.ID, Name: m.Name, Node: v.pods[m.Name].Node, Since: v.Now}}
 	return v.tune(act, FeatureRelocation, due, false)
 }
 
-// slowMember is the voter to move, followers before the leader; the zero Member if there is none.
+// slowMember is the voter to move, followers before the leader, and one that was moved before last; the zero Member if there is none.
 func (v *view) slowMember() Member {
+	var slow Member
 	for _, m := range v.followersFirst(v.voters) {
-		if h := v.history(m); h.persists(h.Alone) {
+		h := v.history(m)
+		switch {
+		case !h.persists(h.Alone):
+		case v.pods[m.Name].Avoids == "":
 			return m
+		case slow.ID == 0:
+			slow = m
 		}
 	}
-	return Member{}
+	return slow
 }
 
 // allSlow reports whether the disks of all voters have been slow.
@@ -150,74 +159,38 @@ func (v *view) againstRelocating(m Member) string {
 	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery && last.GivenUp != "":
 		return fmt.Sprintf("to move %s was given up, because %s; that is tried again after 24 hours", last.Name, last.GivenUp)
 	case !last.Since.IsZero() && v.Now.Sub(last.Since) < relocateEvery:
-		return fmt.Sprintf("%s was moved, and no more than one member is within 24 hours", last.Name)
+		return fmt.Sprintf("that of %s off node %s began less than 24 hours ago, and no more than one member is moved within that time", last.Name, last.Node)
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
 	case v.Cluster.BackingUp != "":
 		return v.Cluster.BackingUp + " is taking a snapshot"
+	case v.pods[m.Name].Avoids != "":
+		return fmt.Sprintf("it was made there to be away from node %s, so another move is unlikely to help; see to the storage of both nodes",
+			v.pods[m.Name].Avoids)
 	case v.pods[m.Name].Node == "":
 		return "it is not known which node that is"
 	}
 	return ""
 }
 
-// relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is not.
+// relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is only if nobody wants it any
+// more.
 func (v *view) relocationFails() string {
 	r := v.Cluster.Relocation
 	took := v.Now.Sub(r.Since)
 	switch {
-	case v.Relocated.ID == 0 || v.Cluster.Paused || len(v.voters) > v.TargetSize:
+	case v.Relocated.ID == 0 || v.Cluster.Paused:
 		return ""
 	case v.Cluster.Autopilot.Relocation != ModeOn:
 		return "the mode is not On any more"
+	case v.successorVotes():
+		return ""
 	case took >= relocationLimit:
 		return "the new member has not become a voter within an hour"
 	case took >= successorLimit && !v.successorStarts():
-		return "the pod of a new member has not started on another node within five minutes" + v.successorProblem()
+		return v.successorProblem()
 	}
 	return ""
-}
-
-// successorStarts reports whether the pod of a new member runs, or may be about to: one of a learner has run before.
-func (v *view) successorStarts() bool {
-	return slices.ContainsFunc(v.Candidates, func(p Pod) bool { return p.Phase == Running }) ||
-		slices.ContainsFunc(v.learners, func(m Member) bool {
-			p, ok := v.pods[m.Name]
-			return ok && (p.Phase == Running || v.pendingFor(p) < successorLimit)
-		})
-}
-
-// successorProblem is what is known of why it does not, in brackets.
-func (v *view) successorProblem() string {
-	for _, p := range v.Pods {
-		if m, listed := v.members[p.Name]; (!listed || m.Learner) && p.StartProblem != "" {
-			return " (" + p.StartProblem + ")"
-		}
-	}
-	return ""
-}
-
-// avoids is what a pod made now stays away from. One that is to take the place of the member rather waits than runs where that is to get away
-// from. Any other one only prefers another node: where it is the only one left, a member on a slow disk is better than none.
-func (v *view) avoids() Avoidance {
-	r := v.Cluster.Relocation
-	if r.Node == "" || r.GivenUp != "" || v.Now.Sub(r.Since) >= relocateEvery {
-		return Avoidance{}
-	}
-	return Avoidance{Node: r.Node}
-}
-
-// staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.
-func (v *view) staysAway(p Pod) bool {
-	return p.Avoids != "" && p.Phase == Pending && v.Relocated.ID == 0
-}
-
-// next is what is left of it after a pass with that observation: it is over once a quorum does not list the member any more.
-func (r Relocation) next(o Observed) Relocation {
-	if r.Member != 0 && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(r.Member) {
-		r.Member = 0
-	}
-	return r
 }
 
 func (a CommitRelocation) describe() Description {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestRelocate(t *testing.T) {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(23*time.Hour, "") }),
 			Relocation{},
 			v1beta2.ReasonRelocationHeld,
-			"c-4 was moved",
+			"that of c-4 off node n4 began",
 		},
 		"one was moved yesterday": {edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(24*time.Hour, "") }), begun, "", ""},
 		"it was given up today": {
@@ -73,6 +74,12 @@ func TestRelocate(t *testing.T) {
 		},
 		"it was given up yesterday": {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Relocation = before(25*time.Hour, "there is no node") }), begun, "", "",
+		},
+		"it was moved there": {
+			edit(slowed(3, 1), func(o *Observed) { o.Pods[1].Avoids = "n4" }), Relocation{}, v1beta2.ReasonRelocationHeld, "away from node n4",
+		},
+		"one of two was moved there": {
+			edit(slowed(3, 1, 2), func(o *Observed) { o.Pods[2].Avoids = "n4" }), begun, "", "",
 		},
 		"a backup is under way": {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }),
@@ -96,6 +103,9 @@ func TestRelocate(t *testing.T) {
 		},
 		"the mode is Off":     {edit(slowed(3, 1), func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeOff }), Relocation{}, "", ""},
 		"a voter is down":     {edit(slowed(3, 1), func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), Relocation{}, "", ""},
+		"it is down itself":   {edit(slowed(3, 2), func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] }), Relocation{Member: id(2), Name: "c-2", Node: "n2", Since: now}, "", ""},
+		"it is not Ready":     {edit(slowed(3, 1), func(o *Observed) { o.Pods[1].Ready = false }), begun, "", ""},
+		"another one is not":  {edit(slowed(3, 1), func(o *Observed) { o.Pods[2].Ready = false }), Relocation{}, "", ""},
 		"a roll is under way": {edit(slowed(3, 1), func(o *Observed) { o.Pods[2].Drift.Template = true }), Relocation{}, "", ""},
 		"a member is quarantined": {
 			edit(slowed(3, 1), func(o *Observed) { o.Cluster.Quarantined = Quarantined{Member: id(2), Name: "c-2"} }), Relocation{}, "", "",
@@ -124,6 +134,10 @@ func TestRelocation(t *testing.T) {
 		}
 	}
 	wants("a volume first", o, CreateVolumes{Names: []string{"c-3"}})
+	wants("also while it is down", edit(o, func(o *Observed) { o.Etcd.Answers = slices.Delete(slices.Clone(o.Etcd.Answers), 1, 2) }), CreateVolumes{Names: []string{"c-3"}})
+	if a, waits := Next(edit(o, func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:2] })).(Wait); !waits {
+		t.Errorf("not while another one is: %#v", a)
+	}
 	o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
 	if a, ok := Next(o).(CreatePods); !ok || a.Pods[0].Avoid != (Avoidance{Node: "n1", Strictly: true}) {
 		t.Errorf("the new member's pod: %#v", Next(o))
@@ -133,6 +147,7 @@ func TestRelocation(t *testing.T) {
 	wants("it joins", o, AddLearner{Name: "c-3", PeerURL: o.Cluster.PeerURL("c-3")})
 	voting := started(withLearner(slowed(3, 1), 3))
 	voting.Cluster.Record = o.Cluster.Record
+	voting.Cluster.Relocation.Successor = id(3)
 	if a, ok := Next(edit(voting, func(o *Observed) { o.Budget.MinAvailable = 3 })).(Promote); !ok || a.Name != "c-3" {
 		t.Errorf("it is promoted: %#v", a)
 	}
@@ -148,6 +163,29 @@ func TestRelocation(t *testing.T) {
 	})
 	if a, ok := Next(out).(RemoveMember); !ok || a.Name != "c-1" || a.Why != v1beta2.ReasonRelocating {
 		t.Errorf("then it goes: %#v", Next(out))
+	}
+	justNow := func(o *Observed) {
+		for i := range o.Pods {
+			o.Pods[i].ReadyChanged = now
+		}
+	}
+	for title, change := range map[string]func(*Observed){
+		"the new one is down": func(o *Observed) { o.Etcd.Answers = o.Etcd.Answers[:3] },
+		"another one is down": func(o *Observed) { o.Etcd.Answers = slices.Delete(slices.Clone(o.Etcd.Answers), 0, 1) },
+		"the new one is behind": func(o *Observed) {
+			o.Etcd.Answers[3].Applied = 0
+			o.Etcd.Answers[0].Committed, o.Etcd.Answers[1].Committed, o.Etcd.Answers[2].Committed = 9999, 9999, 9999
+		},
+	} {
+		if o := edit(out, change, justNow); newView(o).NextToRemove.ID != 0 {
+			t.Errorf("%s: %#v", title, Next(o))
+		}
+	}
+	if o := edit(out, func(o *Observed) { o.Etcd.Answers = slices.Delete(slices.Clone(o.Etcd.Answers), 1, 2) }); newView(o).NextToRemove.Name != "c-1" {
+		t.Errorf("it is down itself: %#v", Next(o))
+	}
+	if o := edit(out, func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeOff }); Describe(Next(o)).Reason != v1beta2.ReasonRelocationGivenUp {
+		t.Errorf("nobody wants it any more: %#v", Next(o))
 	}
 	gone := edit(voting, func(o *Observed) { o.Etcd.Members = append(o.Etcd.Members[:1:1], o.Etcd.Members[2:]...) })
 	r := gone.Cluster.Apply(nil, gone).Relocation
@@ -180,8 +218,14 @@ func TestGiveUpRelocation(t *testing.T) {
 		o    Observed
 		says string
 	}{
-		"after four minutes":       {waiting(4 * time.Minute), ""},
-		"after five":               {waiting(5 * time.Minute), "five minutes (cannot be scheduled)"},
+		"after four minutes": {waiting(4 * time.Minute), ""},
+		"after five":         {waiting(5 * time.Minute), "five minutes (cannot be scheduled)"},
+		"its pod was never made": {
+			waiting(5*time.Minute, func(o *Observed) {
+				o.Pods = o.Pods[:3]
+				o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota", RetryAt: now.Add(time.Minute)}}
+			}), "no pod of a new member could be made within five minutes (the API server refuses to create Pod c-3: exceeded quota)",
+		},
 		"its pod runs":             {waiting(5*time.Minute, runs), ""},
 		"its pod runs for an hour": {waiting(time.Hour, runs), "within an hour"},
 		"nobody wants it any more": {waiting(0, func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeAdvise }), "not On any more"},
@@ -227,5 +271,27 @@ func TestSlow(t *testing.T) {
 		if slow, alone := Slow(c.mean, c.quickest); slow != c.slow || alone != c.alone {
 			t.Errorf("%s beside %s: %t, %t", c.mean, c.quickest, slow, alone)
 		}
+	}
+}
+
+// TestAvoidsStrictly has only the one that takes the member's place rather wait than be on that node.
+func TestAvoidsStrictly(t *testing.T) {
+	moving := func(o *Observed) {
+		o.Cluster.Relocation = Relocation{Member: id(1), Name: "c-1", Node: "n1", Since: now, Successor: id(3)}
+	}
+	learner := edit(withLearner(slowed(3, 1), 3), moving)
+	if got := newView(learner).podFor(learner.Volumes[3]).Avoid; got != (Avoidance{Node: "n1", Strictly: true}) {
+		t.Errorf("the new member's pod, made anew, avoids %#v", got)
+	}
+	if got := newView(learner).podFor(learner.Volumes[0]).Avoid; got != (Avoidance{Node: "n1"}) {
+		t.Errorf("a voter's pod, made anew, avoids %#v", got)
+	}
+	lacks := edit(slowed(3, 1), moving, func(o *Observed) {
+		o.Etcd.Members, o.Etcd.Answers, o.Pods, o.Volumes = o.Etcd.Members[:2], o.Etcd.Answers[:2], o.Pods[:2], o.Volumes[:2]
+		o.Cluster.Voters, o.Budget.MinAvailable = []string{"c-0", "c-1"}, 2
+		o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
+	})
+	if got, ok := newView(lacks).newMembers(1, "").(CreatePods); !ok || got.Pods[0].Avoid != (Avoidance{Node: "n1"}) {
+		t.Errorf("the pod of one that is missing: %#v", got)
 	}
 }

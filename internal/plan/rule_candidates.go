@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,7 @@ func (v *view) newMembers(n int, version string) Action {
 	if !v.Cluster.Persistent {
 		names = v.freeNames(n)
 	}
-	avoid := v.avoids()
-	avoid.Strictly = v.Relocated.ID != 0
+	avoid := v.avoids(len(v.Etcd.Members) + len(v.Candidates) + n)
 	var pods []NewPod
 	for _, name := range names[:n] {
 		pods = append(pods, NewPod{
@@ -93,7 +93,27 @@ func deleteUnusedVolume(v *view) Action {
 // pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew. The time without a
 // quorum does not count: where all members start at once, nodes may have to be made for them.
 func (v *view) pendingFor(p Pod) time.Duration {
-	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.Cluster.QuorumSince))
+	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.quorumSince()))
+}
+
+// quorumSince is since when a quorum of the voters has been healthy, as far as their pods say when they became Ready; zero if no quorum is known.
+// It needs no record, so it also holds after an outage that took the operator along.
+func (v *view) quorumSince() time.Time {
+	if v.Etcd.Contact != ContactQuorum {
+		return time.Time{}
+	}
+	var since []time.Time
+	for _, m := range v.voters {
+		if p := v.pods[m.Name]; p.Ready && v.healthy(m) {
+			since = append(since, p.ReadyChanged)
+		}
+	}
+	quorum := Quorum(len(v.voters))
+	if len(since) < quorum {
+		return v.Now
+	}
+	slices.SortFunc(since, time.Time.Compare)
+	return since[quorum-1]
 }
 
 // pendingTooLong reports whether the pod's node has had enough time to prepare it, or no node can: its volume is bound to one that is

@@ -16,12 +16,11 @@ func hibernate(v *view) Action {
 	return CommitHibernation{Hibernation: Hibernated, Members: votersOf(v.Etcd.Members)}
 }
 
-// hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all: before a quorum answers nothing is begun that
-// stopping them could interrupt.
+// hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all. Before a quorum answers the membership does not
+// change; only a snapshot may be under way, of the one member that is left, and that is waited for.
 func hibernateAgain(v *view) Action {
-	gone := func(name string) bool { return !v.usable(v.volumes[name]) }
 	if !v.Cluster.Hibernate || v.Cluster.Hibernation != Waking || v.Etcd.Contact == ContactQuorum ||
-		v.wakesFor() || slices.ContainsFunc(v.Cluster.Voters, gone) {
+		v.Cluster.BackingUp != "" || v.wakesFor() || len(v.withoutVolume()) > 0 {
 		return nil
 	}
 	return CommitHibernation{Hibernation: Hibernated, Members: v.Cluster.Voters}
@@ -51,6 +50,11 @@ func (v *view) wakesFor() bool {
 	return slices.ContainsFunc(v.Pods, func(p Pod) bool { return !p.Deleting && (!p.Persistent || !v.usable(v.volumes[p.Name])) })
 }
 
+// withoutVolume are the voters whose claims are gone, or about to go.
+func (v *view) withoutVolume() []string {
+	return slices.DeleteFunc(slices.Clone(v.Cluster.Voters), func(name string) bool { return v.usable(v.volumes[name]) })
+}
+
 // stopMembers deletes the members' pods, one after the other: that goes fast enough, and whoever leads can hand over.
 func stopMembers(v *view) Action {
 	var all []Action
@@ -71,10 +75,7 @@ func stayHibernated(v *view) Action {
 		}
 	}
 	if len(stopping) == 0 {
-		return Idle{
-			Reason:  v1beta2.ReasonHibernated,
-			Message: fmt.Sprintf("all members are stopped, and their data is on volumes %s: set spec.hibernate to false to start them", list(v.Cluster.Voters)),
-		}
+		return v.asleep()
 	}
 	message := "waiting until the pods are gone: " + list(stopping)
 	if len(unheard) > 0 {
@@ -83,4 +84,20 @@ func stayHibernated(v *view) Action {
 			"or give it the taint node.kubernetes.io/out-of-service", list(slices.Compact(unheard)))
 	}
 	return Wait{Reason: v1beta2.ReasonHibernating, After: pollSlow, Message: message}
+}
+
+// asleep reports that the members are stopped, and where their data is: somebody may have deleted claims since, or made others of them. What can be
+// done then depends on what is found once the cluster wakes up.
+func (v *view) asleep() Action {
+	gone := v.withoutVolume()
+	kept := slices.DeleteFunc(slices.Clone(v.Cluster.Voters), func(name string) bool { return slices.Contains(gone, name) })
+	message := "all members are stopped, and their data is on volumes " + list(kept)
+	if len(gone) > 0 {
+		message += fmt.Sprintf("; those of %s are deleted, about to be, or not provably the cluster's", list(gone))
+	}
+	if len(kept) < Quorum(len(v.Cluster.Voters)) {
+		return Blocked{Reason: v1beta2.ReasonDataLost, Message: message + ": that is no quorum. Keep whatever is there; once spec.hibernate is false, it is said " +
+			"what can be recovered"}
+	}
+	return Idle{Reason: v1beta2.ReasonHibernated, Message: message + ": set spec.hibernate to false to start them"}
 }

@@ -15,8 +15,8 @@ func waitForCompletion(v *view) Action {
 }
 
 // inProgress returns what to wait for first. A volume that grows is not among it: that may never end, a claim's size cannot go
-// back, and it keeps no member from being restarted.
-func (v *view) inProgress() Action {
+// back, and it keeps no member from being restarted. The voter with the ID but need not be healthy; 0 if all have to be.
+func (v *view) inProgress(but uint64) Action {
 	if v.Defragmented.ID != 0 {
 		return v.awaitDefragmented()
 	}
@@ -43,7 +43,7 @@ func (v *view) inProgress() Action {
 		return a
 	}
 	for _, m := range v.voters {
-		if !v.healthy(m) {
+		if m.ID != but && !v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
 				Message: fmt.Sprintf("member %s is not healthy: kubectl describe pod %s, kubectl logs %s -c etcd", m.Name, m.Name, m.Name),

@@ -34,7 +34,7 @@ func scaleDown(v *view) Action {
 	if victim.ID == v.Quarantined.ID {
 		why = v1beta2.ReasonDivergedMember
 	}
-	if victim.ID == v.Relocated.ID {
+	if victim.ID == v.Relocated.ID && v.successorVotes() {
 		why = v1beta2.ReasonRelocating
 	}
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: why}
@@ -101,14 +101,14 @@ func (v *view) nextToRemove() Member {
 		return Member{}
 	}
 	victim := v.leastNeeded()
-	if !victim.Learner && v.budgetRefused() {
+	if !victim.Learner && v.budgetRefused() || v.mayRecover(victim) {
 		return Member{}
 	}
 	return victim
 }
 
 // leastNeeded returns the member to remove: learners first, then one whose data is wrong, then members that have to be replaced, do not answer or soon will
-// not; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
+// not; then one that was to take the place of another that stays; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
 	for _, m := range v.Etcd.Members {
@@ -117,9 +117,11 @@ func (v *view) leastNeeded() Member {
 	}
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
+		replaced := v.change(m) == ChangeReplace && (m.ID != v.Relocated.ID || v.dispensable(m))
 		return []int{
-			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
-			toInt(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(replaced && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			toInt(v.isSuccessor(m) && v.Relocated.ID == 0),
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
 		}
 	}

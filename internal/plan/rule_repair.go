@@ -115,7 +115,7 @@ func recreateMissingPods(v *view) Action {
 func (v *view) podFor(c Volume) NewPod {
 	pod := NewPod{
 		Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
-		Transport: v.transportOn(c), Avoid: v.avoids(), Permit: c.resumePermit(),
+		Transport: v.transportOn(c), Avoid: v.avoidsOn(c), Permit: c.resumePermit(),
 	}
 	earlier := pod
 	earlier.FromPreviousSpec = true

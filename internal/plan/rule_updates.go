@@ -163,26 +163,30 @@ func updateUnavailableMember(v *view) Action {
 // Evictions stay blocked until then.
 func waitBeforeNextUpdate(v *view) Action { return v.Update.Blocker }
 
-func (v *view) updateBlocker() Action {
+// updateBlocker is why, nil if nothing is. The voter with the ID but need not be healthy; 0 if all have to be.
+func (v *view) updateBlocker(but uint64) Action {
 	if !v.updating() && !v.evictionsBlocked() {
 		return nil
 	}
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
-	if waiting := v.waitForVoters(); waiting != nil || !v.updating() {
+	if waiting := v.waitForVoters(but); waiting != nil || !v.updating() {
 		return waiting
 	}
-	if v.InProgress != nil {
-		return v.InProgress
+	if waiting := v.inProgress(but); waiting != nil {
+		return waiting
 	}
 	return v.waitForStorageVersion()
 }
 
-// waitForVoters waits until all voters are healthy, Ready, and in sync; nil if they are.
-func (v *view) waitForVoters() Action {
+// waitForVoters waits until all voters but the one with that ID, 0 if all count, are healthy, Ready, and in sync; nil if they are.
+func (v *view) waitForVoters(but uint64) Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
+		if m.ID == but {
+			continue
+		}
 		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
 			return v.waitForMember(m, p)
 		}

@@ -31,7 +31,7 @@ func switchTransport(v *view) Action {
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
-	if waiting := v.waitForVoters(); waiting != nil {
+	if waiting := v.waitForVoters(0); waiting != nil {
 		return waiting
 	}
 	if v.InProgress != nil {

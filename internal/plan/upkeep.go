@@ -152,9 +152,12 @@ func (v *view) freed(members []Member) string {
 }
 
 // calm reports whether nothing is under way or due that an update waits for, or that is an update.
-func (v *view) calm() bool {
-	return v.InProgress == nil && !v.updating() && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
-		len(v.voters) == v.TargetSize && v.waitForVoters() == nil
+func (v *view) calm() bool { return v.calmBut(0) }
+
+// calmBut reports whether that is so of all members but the voter with that ID, which need not be healthy; 0 if all have to be.
+func (v *view) calmBut(but uint64) bool {
+	return v.inProgress(but) == nil && !v.updating() && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
+		len(v.voters) == v.TargetSize && v.waitForVoters(but) == nil
 }
 
 // untidy reports whether a defragmentation is worth a pause although nothing needs it.

@@ -13,25 +13,33 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// setAnomaly says whether a member deviates from what it was like in the last day. Without a quorum nothing new is known, so it stays.
+// setAnomaly says whether a member deviates from what it was like in the last day. Without a quorum nothing new is known, so it stays until it is
+// too old to be believed.
 func setAnomaly(s *v1beta2.EtcdClusterStatus, in Input) {
 	told := in.Observed.Cluster.Autopilot.Anomaly != plan.ModeOff && hasClusterID(s) && !hibernates(s)
 	if !told {
 		meta.RemoveStatusCondition(&s.Conditions, v1beta2.ConditionAnomaly)
 		return
 	}
-	if in.Habits == nil || in.Observed.Etcd.Contact != plan.ContactQuorum {
+	if in.Habits == nil || in.Observed.Etcd.Contact != plan.ContactQuorum && !in.Habits.Blind {
 		return
 	}
 	c := anomalyOf(*in.Habits)
+	if before := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAnomaly); before != nil && c.Status == metav1.ConditionUnknown {
+		c = notForgotten(*before, c)
+	}
 	c.Type, c.ObservedGeneration, c.LastTransitionTime = v1beta2.ConditionAnomaly, in.Cluster.Generation, now(in.Observed)
 	setCondition(&s.Conditions, c)
 }
 
 // anomalyOf has no number that changes while nothing else does, so that status is not written with every sample.
 func anomalyOf(r anomaly.Report) metav1.Condition {
-	learning := strings.Join(r.Learning, ", ")
 	switch {
+	case r.Blind:
+		return metav1.Condition{
+			Status: metav1.ConditionUnknown, Reason: v1beta2.ReasonNotSampled,
+			Message: "for an hour no member could be compared with what it was like in the day before",
+		}
 	case len(r.Deviations) > 0:
 		var all []string
 		for _, d := range r.Deviations {
@@ -39,11 +47,11 @@ func anomalyOf(r anomaly.Report) metav1.Condition {
 		}
 		return metav1.Condition{
 			Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDeviating,
-			Message: "not as in the day before: " + strings.Join(all, "; "),
+			Message: "not as in the day before: " + strings.Join(all, "; ") + unseen(r),
 		}
 	case len(r.Known) == 0:
 		c := metav1.Condition{
-			Status: metav1.ConditionUnknown, Reason: v1beta2.ReasonLearning, Message: "no member is known for a day yet",
+			Status: metav1.ConditionUnknown, Reason: v1beta2.ReasonLearning, Message: "too little is known of the last day of every member",
 		}
 		if !r.Until.IsZero() {
 			c.Message = "no member is known for a day before " + r.Until.UTC().Format(time.RFC3339)
@@ -53,10 +61,59 @@ func anomalyOf(r anomaly.Report) metav1.Condition {
 	c := metav1.Condition{
 		Status: metav1.ConditionFalse, Reason: v1beta2.ReasonAsUsual, Message: "all members are as they were in the last day",
 	}
-	if learning != "" {
-		c.Message = strings.Join(r.Known, ", ") + ": as in the last day; not known for a day yet: " + learning
+	if len(r.Learning)+len(r.Unseen) > 0 {
+		c.Message = strings.Join(r.Known, ", ") + ": as in the last day"
 	}
+	c.Message += unknown(r)
 	return c
+}
+
+// unknown is of whom nothing, or not all, can be said.
+func unknown(r anomaly.Report) (text string) {
+	if len(r.Learning) > 0 {
+		text += "; not known for a day yet: " + strings.Join(r.Learning, ", ")
+	}
+	text += unseen(r)
+	for s := range anomaly.Signals {
+		var of []string
+		for _, scarce := range r.Scarce {
+			if scarce.Signal == s {
+				of = append(of, scarce.Member)
+			}
+		}
+		if len(of) > 0 {
+			text += "; too seldom to be compared: " + nouns[s] + " of " + strings.Join(of, ", ")
+		}
+	}
+	return text
+}
+
+// unseen is of whom nobody knows how they are now.
+func unseen(r anomaly.Report) string {
+	if len(r.Unseen) == 0 {
+		return ""
+	}
+	return "; not sampled for an hour: " + strings.Join(r.Unseen, ", ")
+}
+
+// nouns name the signals.
+var nouns = [anomaly.Signals]string{
+	anomaly.Flush: "flushes of the log", anomaly.RoundTrip: "probes of other members", anomaly.Apply: "requests",
+	anomaly.Growth: "growth of the database", anomaly.Elections: "changes of the leader",
+}
+
+// notForgotten is what is not known now, after that condition: one that told of an anomaly says so until more is known, across restarts of the
+// operator, too.
+func notForgotten(before, now metav1.Condition) metav1.Condition {
+	switch {
+	case before.Reason == v1beta2.ReasonDeviatedBefore:
+		now.Reason, now.Message = before.Reason, before.Message
+	case before.Status == metav1.ConditionTrue:
+		now.Reason = v1beta2.ReasonDeviatedBefore
+		now.Message = "whether this goes on is not known (" + now.Message + "): since " +
+			before.LastTransitionTime.UTC().Format(time.RFC3339) + " " + before.Message
+	}
+	return now
 }
 
 // deviation is what is unusual, in words.
@@ -76,7 +133,7 @@ func deviation(d anomaly.Deviation) string {
 	case anomaly.Flush:
 		return took("a flush of its log")
 	case anomaly.RoundTrip:
-		return took("a round trip to another member")
+		return took("a probe of another member")
 	case anomaly.Apply:
 		return took("to apply a request")
 	case anomaly.Growth:
@@ -84,7 +141,7 @@ func deviation(d anomaly.Deviation) string {
 			d.Value*day.Seconds()/mebi, d.Usual*day.Seconds()/mebi)
 	case anomaly.Elections, anomaly.Signals:
 	}
-	return fmt.Sprintf("it saw %.0f changes of the leader within five minutes, and %.0f usually", d.Value, d.Usual)
+	return fmt.Sprintf("it saw %.1f changes of the leader in five minutes, and %.1f usually", d.Value, d.Usual)
 }
 
 // timers is what is advised of etcd's times, which the operator never changes by itself.
@@ -107,8 +164,8 @@ func timers(in Input) []plan.HeldAct {
 	}
 	return []plan.HeldAct{{
 		Feature: plan.FeatureTimers, Reason: v1beta2.ReasonTimersTooShort,
-		Message: fmt.Sprintf("in each hour of the last day one of 100 round trips between members took more than 50 ms: set "+
+		Message: fmt.Sprintf("in each hour of the last day three of four probes that a member sent another one took longer than %s: set "+
 			"spec.etcd.heartbeatInterval to %s and spec.etcd.electionTimeout to %s, by hand, when the members may be updated one after the other",
-			want.Heartbeat, want.Election),
+			want.Longer.Round(time.Millisecond), want.Heartbeat, want.Election),
 	}}
 }

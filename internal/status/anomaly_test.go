@@ -38,16 +38,25 @@ func TestAnomaly(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"nothing sampled": {anomaly.Report{Learning: []string{"c-0"}}, metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"yet"}},
+		"nothing sampled": {anomaly.Report{Learning: []string{"c-0"}}, metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"too little"}},
 		"learning": {
 			anomaly.Report{Learning: []string{"c-0"}, Until: time.Date(2026, 11, 28, 11, 0, 0, 0, time.UTC)},
 			metav1.ConditionUnknown, v1beta2.ReasonLearning,
 			[]string{"before 2026-11-28T11:00:00Z"},
 		},
+		"too little":              {anomaly.Report{Learning: []string{"c-0"}}, metav1.ConditionUnknown, v1beta2.ReasonLearning, []string{"too little is known"}},
+		"blind":                   {anomaly.Report{Unseen: []string{"c-0"}, Blind: true}, metav1.ConditionUnknown, v1beta2.ReasonNotSampled, []string{"for an hour"}},
+		"blind, and one deviated": {anomaly.Report{Unseen: []string{"c-1"}, Blind: true, Deviations: []anomaly.MemberDeviation{flush}}, metav1.ConditionUnknown, v1beta2.ReasonNotSampled, []string{"for an hour"}},
+		"one is not sampled":      {anomaly.Report{Known: []string{"c-0"}, Unseen: []string{"c-1"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0: as in the last day; not sampled for an hour: c-1"}},
+		"some is scarce": {
+			anomaly.Report{Known: []string{"c-0", "c-1"}, Scarce: []anomaly.MemberSignal{{Member: "c-0", Signal: anomaly.Flush}, {Member: "c-1", Signal: anomaly.Flush}}},
+			metav1.ConditionFalse, v1beta2.ReasonAsUsual,
+			[]string{"all members are as they were in the last day; too seldom to be compared: flushes of the log of c-0, c-1"},
+		},
 		"as usual":     {anomaly.Report{Known: []string{"c-0"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"all members"}},
 		"one is new":   {anomaly.Report{Known: []string{"c-0", "c-2"}, Learning: []string{"c-3"}}, metav1.ConditionFalse, v1beta2.ReasonAsUsual, []string{"c-0, c-2:", "yet: c-3"}},
 		"one deviates": {anomaly.Report{Known: []string{"c-1"}, Learning: []string{"c-3"}, Deviations: []anomaly.MemberDeviation{flush}}, metav1.ConditionTrue, v1beta2.ReasonDeviating, []string{"c-1: a flush of its log took 300ms on average, and 2.1ms usually"}},
-		"two deviate":  {anomaly.Report{Known: []string{"c-2"}, Deviations: []anomaly.MemberDeviation{growth, elections}}, metav1.ConditionTrue, v1beta2.ReasonDeviating, []string{"by 86400 MiB a day", "; c-2: it saw 3 changes of the leader"}},
+		"two deviate":  {anomaly.Report{Known: []string{"c-2"}, Deviations: []anomaly.MemberDeviation{growth, elections}}, metav1.ConditionTrue, v1beta2.ReasonDeviating, []string{"by 86400 MiB a day", "; c-2: it saw 3.0 changes of the leader in five minutes"}},
 	} {
 		s := status.Compute(habitual(&c.report))
 		got := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAnomaly)
@@ -70,8 +79,9 @@ func TestAnomalyStays(t *testing.T) {
 		becomes func(*status.Input)
 		stays   bool
 	}{
-		"no quorum": {func(in *status.Input) { in.Observed.Etcd.Contact = plan.ContactNone }, true},
-		"off":       {func(in *status.Input) { in.Observed.Cluster.Autopilot.Anomaly = plan.ModeOff }, false},
+		"no quorum, and nothing sampled": {func(in *status.Input) { in.Observed.Etcd.Contact, in.Habits.Blind = plan.ContactNone, true }, true},
+		"no quorum":                      {func(in *status.Input) { in.Observed.Etcd.Contact = plan.ContactNone }, true},
+		"off":                            {func(in *status.Input) { in.Observed.Cluster.Autopilot.Anomaly = plan.ModeOff }, false},
 		"paused": {func(in *status.Input) {
 			in.Observed.Cluster.Autopilot, in.Habits = plan.AutopilotOf(&v1beta2.EtcdClusterSpec{Paused: true}, "", in.Observed.Now), nil
 		}, false},
@@ -84,21 +94,56 @@ func TestAnomalyStays(t *testing.T) {
 	}
 }
 
+// TestAnomalyIsNotForgotten: a new process of the operator, and one that cannot see the members any more, say what was told before and since when,
+// until they know more.
+func TestAnomalyIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	flush := anomaly.MemberDeviation{Member: "c-1", Deviation: anomaly.Deviation{Signal: anomaly.Flush, Value: 0.3, Usual: 0.0021}}
+	deviates, usual := anomaly.Report{Known: []string{"c-1"}, Deviations: []anomaly.MemberDeviation{flush}}, anomaly.Report{Known: []string{"c-1"}}
+	for name, unknown := range map[string]anomaly.Report{
+		"restart": {Learning: []string{"c-1"}}, "blind": {Unseen: []string{"c-1"}, Deviations: deviates.Deviations, Blind: true},
+	} {
+		in := habitual(nil)
+		told := func(r anomaly.Report) metav1.Condition {
+			in.Observed.Now, in.Habits = in.Observed.Now.Add(time.Minute), &r
+			in.Cluster.Status = status.Compute(in)
+			return *meta.FindStatusCondition(in.Cluster.Status.Conditions, v1beta2.ConditionAnomaly)
+		}
+		if c := told(unknown); c.Reason == v1beta2.ReasonDeviatedBefore {
+			t.Errorf("%s: nothing deviated, and it says %s", name, c.Message)
+		}
+		told(deviates)
+		first := told(unknown)
+		if first.Status != metav1.ConditionUnknown || first.Reason != v1beta2.ReasonDeviatedBefore ||
+			!strings.Contains(first.Message, "since 2026-11-27T12:02:00Z not as in the day before: c-1: a flush") {
+			t.Errorf("%s: %+v", name, first)
+		}
+		later := unknown
+		later.Until = in.Observed.Now.Add(time.Hour)
+		if again := told(later); again != first {
+			t.Errorf("%s: later %+v", name, again)
+		}
+		if c := told(usual); c.Reason != v1beta2.ReasonAsUsual {
+			t.Errorf("%s: once it is as usual: %+v", name, c)
+		}
+	}
+}
+
 // TestTimers advises longer times where round trips are slow, unless the spec has them or nobody is to be advised.
 func TestTimers(t *testing.T) {
 	t.Parallel()
-	trips, slow := &anomaly.Trips{}, anomaly.Buckets{}
-	for i := 11; i < len(slow); i++ {
-		slow[i] = 200 // from 102 to 205 ms
+	trips, slow := &anomaly.Trips{}, anomaly.Probes{Sum: 55}
+	for i := 11; i < len(slow.Took); i++ {
+		slow.Took[i] = 200 // from 102 to 205 ms, and 275 ms on average with those that connect first
 	}
 	for hour := range 25 {
-		trips.Note(slow, time.Date(2026, 11, 26, hour, 0, 0, 0, time.UTC), time.Hour)
+		trips.Note(map[anomaly.Way]anomaly.Probes{{}: slow}, time.Date(2026, 11, 26, hour, 0, 0, 0, time.UTC), anomaly.Every)
 	}
 	report := &anomaly.Report{Trips: trips}
 	in := habitual(report)
 	a := status.Compute(in).Autopilot
 	if a == nil || len(a.Held) != 1 || a.Held[0].Feature != plan.FeatureTimers || a.Held[0].Reason != v1beta2.ReasonTimersTooShort ||
-		!strings.Contains(a.Held[0].Message, "heartbeatInterval to 250ms and spec.etcd.electionTimeout to 2.5s") {
+		!strings.Contains(a.Held[0].Message, "took longer than 102ms: set spec.etcd.heartbeatInterval to 200ms and spec.etcd.electionTimeout to 2s") {
 		t.Errorf("held is %+v", a)
 	}
 	long := &v1beta2.EtcdOptions{

@@ -60,7 +60,7 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	if s := switching(in); s != "" {
 		v.message += "; " + s
 	}
-	if in.Cluster.Spec.Hibernate && in.Observed.Cluster.Hibernation == plan.Awake && in.Observed.Cluster.ID != 0 {
+	if in.Cluster.Spec.Hibernate && in.Observed.Cluster.Hibernation != plan.Hibernated && in.Observed.Cluster.ID != 0 {
 		v.message += "; spec.hibernate waits until all members are healthy and nothing else is under way"
 		if by := in.Observed.Cluster.BackingUp; by != "" {
 			v.message += ": " + by + " is taking a snapshot"
@@ -137,15 +137,14 @@ func progressing(in Input, reason, message string) verdict {
 
 // degraded holds if a voter is unhealthy, or if the operator cannot continue.
 func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
-	_, blocked := in.Action.(plan.Blocked)
 	if alarm := alarmOf(s, in); alarm != nil { // it stops every client, whatever else is wrong
 		v := verdict{true, alarm.Reason, alarm.Message}
-		if blocked && reason != alarm.Reason {
+		if blocked(in) && reason != alarm.Reason {
 			v.message += "; " + message
 		}
 		return v
 	}
-	if blocked {
+	if blocked(in) {
 		return verdict{true, reason, message}
 	}
 	if replaced(s) {
@@ -248,13 +247,18 @@ func setQuorumLost(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	}
 }
 
+// blocked reports whether nothing goes on before a person has done something.
+func blocked(in Input) bool {
+	_, is := in.Action.(plan.Blocked)
+	return is
+}
+
 func phase(s *v1beta2.EtcdClusterStatus, in Input) v1beta2.ClusterPhase {
-	_, blocked := in.Action.(plan.Blocked)
 	up := meta.IsStatusConditionTrue(s.Conditions, v1beta2.ConditionAvailable)
 	switch {
 	case up:
 		return v1beta2.ClusterPhaseRunning
-	case blocked:
+	case blocked(in):
 		return v1beta2.ClusterPhaseFailed
 	case hibernates(s):
 		return v1beta2.ClusterPhaseHibernated

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -27,14 +26,6 @@ func Asleep(s *v1beta2.EtcdClusterStatus) bool {
 // WakesUp reports whether a cluster that was hibernated has no quorum yet, and need not have one.
 func WakesUp(s *v1beta2.EtcdClusterStatus, now time.Time) bool {
 	return s.Hibernation == string(plan.Waking) && (s.QuorumLostSince == nil || now.Sub(s.QuorumLostSince.Time) < wakeLimit)
-}
-
-// QuorumSince is since when a quorum has answered and clients were served, zero if they are not now.
-func QuorumSince(s *v1beta2.EtcdClusterStatus) time.Time {
-	if c := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAvailable); c != nil && c.Status == metav1.ConditionTrue {
-		return c.LastTransitionTime.Time
-	}
-	return time.Time{}
 }
 
 // onPurpose is what holds of a cluster whose members do not run because somebody has asked for that, nil of any other.

@@ -32,7 +32,7 @@ func TestRecovery(t *testing.T) {
 	if s := compute(in); s.Recovery != nil {
 		t.Errorf("before it is recorded since when the quorum is lost: %+v", s.Recovery)
 	}
-	o.Cluster.Recovery.LostSince = at
+	o.Cluster.QuorumLostSince = at
 	s := compute(in)
 	if s.Recovery == nil {
 		t.Fatalf("without a quorum there is no plan: %+v", s.Conditions)

@@ -16,6 +16,7 @@ func relocationOf(a *v1beta2.AutopilotStatus) plan.Relocation {
 	r := a.Relocation
 	return plan.Relocation{
 		Member: uint64(member.ParseID(r.MemberID)), Name: r.Member, Node: r.Node, Since: r.Since.Time, GivenUp: r.GivenUp,
+		Successor: uint64(member.ParseID(r.SuccessorID)),
 	}
 }
 
@@ -32,5 +33,6 @@ func writeRelocation(s *v1beta2.EtcdClusterStatus, r plan.Relocation) {
 	}
 	s.Autopilot.Relocation = &v1beta2.Relocation{
 		MemberID: formatID(r.Member), Member: r.Name, Node: r.Node, Since: metav1.NewTime(r.Since), GivenUp: r.GivenUp,
+		SuccessorID: formatID(r.Successor),
 	}
 }

@@ -49,6 +49,9 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	} else {
 		o.Etcd = o.Electorate().Judge(words)
 	}
+	if o.Etcd.Contact != plan.ContactQuorum {
+		o.Cluster.QuorumLostSince = base.Add(-time.Hour)
+	}
 	o.Etcd.Disks, o.Etcd.Compared = w.disks(k), w.compared(o.Etcd)
 	o.Etcd.Histories = w.histories(o.Etcd.Members)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)

@@ -225,7 +225,7 @@ func (w *World) mentionsMember(id uint64) bool {
 			return true
 		}
 	}
-	if w.Odd == id || w.Status.Quarantined.Member == id || w.Status.Relocation.Member == id {
+	if w.Odd == id || w.Status.Quarantined.Member == id || w.Status.Relocation.Member == id || w.Status.Relocation.Successor == id {
 		return true
 	}
 	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {

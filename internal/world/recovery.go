@@ -2,7 +2,6 @@ package world
 
 import (
 	"slices"
-	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -122,7 +121,7 @@ func (w *World) recovering() bool {
 func (k *Kube) recovers(c *plan.Cluster) {
 	r := k.Recovery
 	c.Recovery = plan.RecoveryPolicy{
-		LostSince: base.Add(-time.Hour), Confirmed: r.Confirmed, RestorePlan: r.Plan,
+		Confirmed: r.Confirmed, RestorePlan: r.Plan,
 	}
 	if r.Plan != "" {
 		c.Recovery.Restore = "recovery"

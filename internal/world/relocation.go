@@ -1,7 +1,6 @@
 package world
 
 import (
-	"slices"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -107,9 +106,25 @@ func (w *World) checkPlace(n plan.NewPod) {
 	if r.Member == 0 || g == nil || g.Member(r.Member) == nil {
 		return
 	}
-	listed := slices.ContainsFunc(w.Volumes, func(v Volume) bool { return v.Name == n.Name && v.MemberID != 0 })
-	if !listed && n.Avoid != (plan.Avoidance{Node: r.Node, Strictly: true}) {
+	votes, missing := false, len(g.Members) < w.Size
+	for _, m := range g.Members {
+		votes = votes || m.Name == n.Name && !m.Learner
+	}
+	if !votes && !missing && n.Avoid != (plan.Avoidance{Node: r.Node, Strictly: true}) {
 		w.violate("R: the pod of %s may be where %s is moved away from", n.Name, r.Name)
+	}
+}
+
+// checkMoved is what must hold as the former member goes: all others run, or it is one of those that do not.
+func (w *World) checkMoved(act plan.RemoveMember) {
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil || act.ID == 0 || act.ID != w.Status.Relocation.Member || !w.Etcd.Running(g.ID, act.ID) {
+		return
+	}
+	for i := range g.Members {
+		if m := &g.Members[i]; !m.Learner && m.ID != act.ID && !w.Etcd.Running(g.ID, m.ID) {
+			w.violate("R: %s is moved away from, while %s does not run", act.Name, m.Name)
+		}
 	}
 }
 
@@ -119,6 +134,7 @@ func (e *encoder) relocation(r plan.Relocation) {
 	}
 	e.named(markRelocation, r.Name)
 	e.id(r.Member)
+	e.id(r.Successor)
 	e.number(int(base.Sub(r.Since) / time.Minute))
 	e.named(markGivenUp, r.GivenUp)
 }

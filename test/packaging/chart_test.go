@@ -19,10 +19,12 @@ import (
 // helm runs Helm with the chart that make chart writes.
 type helm struct{ program, chart string }
 
-func newHelm(t *testing.T) helm {
+// newHelm makes the chart, with more variables of make.
+func newHelm(t *testing.T, variables ...string) helm {
 	t.Helper()
 	dir := t.TempDir()
-	if output, err := inRoot(t, "chart", "VERSION=9.8.7", "IMG="+controller, "BIN="+dir+"/bin", "DIST="+dir); err != nil {
+	args := append([]string{"chart", "VERSION=9.8.7", "IMG=" + controller, "BIN=" + dir + "/bin", "DIST=" + dir}, variables...)
+	if output, err := inRoot(t, args...); err != nil {
 		t.Fatalf("make chart: %v\n%s", err, output)
 	}
 	return helm{asset(t, "TEST_ASSET_HELM"), filepath.Join(dir, "etcd-operator-9.8.7.tgz")}
@@ -60,6 +62,7 @@ func TestChart(t *testing.T) {
 		args []string
 		want func(*testing.T) manifests
 	}{
+		"all":           {[]string{"--set", "allNamespaces=true"}, func(t *testing.T) manifests { return build(t, "config/default") }},
 		"default":       {nil, func(t *testing.T) manifests { return build(t, "config/default") }},
 		"namespaces":    {[]string{"--set", "watchNamespaces={shop,billing}"}, func(t *testing.T) manifests { return namespacedInstall(t, "shop,billing", "IMG="+controller) }},
 		"cert-manager":  {[]string{"--set", "monitoring=cert-manager"}, with("components", "../prometheus/cert-manager")},
@@ -70,6 +73,7 @@ func TestChart(t *testing.T) {
 		t.Run(name, func(t *testing.T) { wantObjects(t, h.rendered(t, test.args...), test.want(t)) })
 	}
 	t.Run("values", h.testValues)
+	t.Run("null", h.testNull)
 	t.Run("refused", h.testRefused)
 	t.Run("namespace", h.testNamespace)
 }
@@ -182,6 +186,8 @@ func (h helm) testRefused(t *testing.T) {
 		"watchNamespaces={Shop}":                    "watchNamespaces",
 		"watchNamespaces={a,a}":                     "watchNamespaces",
 		"watchNamespaces={}":                        "watchNamespaces", // one name, which is empty
+		"watchNamespaces={shop},allNamespaces=true": "set one of them",
+		"allNamespaces=yes":                         "allNamespaces",
 		"image.digest=latest":                       "digest",
 		"monitoring=prometheus":                     "monitoring",
 		"env[0].name=OPERATOR_IMAGE":                "env",

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
 // testValues sets all values that change the operator's pod.
@@ -62,6 +64,68 @@ env: [{name: ETCD_REPOSITORY, value: mirror.example.com/etcd}, {name: RELATED_IM
 	} {
 		if asJSON(pair[0]) != asJSON(pair[1]) {
 			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
+		}
+	}
+}
+
+// testNull takes each value away. Helm names it, or the operator is installed without it, and with all that makes it run.
+func (h helm) testNull(t *testing.T) {
+	var values map[string]any
+	if err := yaml.Unmarshal(read(t, "config/chart/values.yaml"), &values); err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Collect(maps.Keys(values))
+	for _, of := range []string{"image", "networkPolicy", "crds"} {
+		for name := range values[of].(map[string]any) {
+			names = append(names, of+"."+name)
+		}
+	}
+	needed := []string{"image", "image.pullPolicy", "replicas", "monitoring", "networkPolicy", "networkPolicy.enabled", "crds", "crds.enabled"}
+	for _, name := range names {
+		text, err := h.template(t, "--set", name+"=null")
+		if slices.Contains(needed, name) {
+			if parts := strings.Split(name, "."); err == nil || !strings.Contains(text, parts[len(parts)-1]+" is required") &&
+				!strings.Contains(text, "missing property '"+parts[len(parts)-1]+"'") {
+				t.Errorf("%s is null: %v\n%.300s", name, err, text)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s is null: %v\n%.300s", name, err, text)
+			continue
+		}
+		manager := deploymentOf(t, parsed(t, []byte(text)))["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
+		if manager["image"] != controller || len(manager["env"].([]any)) < 3 {
+			t.Errorf("%s is null: the operator is %v", name, manager)
+		}
+	}
+}
+
+// TestChartImage renders the chart of a release whose image has a tag, a digest, or both, with values that say otherwise.
+func TestChartImage(t *testing.T) {
+	const digest, other = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "sha256:" +
+		"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+	const repository = "registry.example.com:5000/a/etcd-operator"
+	for released, wanted := range map[string]map[string]string{
+		repository + ":v1": {
+			"replicas=1": repository + ":v1", "image.tag=v2": repository + ":v2", "image.digest=" + other: repository + "@" + other,
+			"image.repository=mirror:5000/b": "mirror:5000/b:v1",
+		},
+		repository + "@" + digest: {
+			"replicas=1": repository + "@" + digest, "image.tag=v2": repository + ":v2", "image.digest=" + other: repository + "@" + other,
+			"image.repository=mirror:5000/b": "mirror:5000/b@" + digest,
+		},
+		repository + ":v1@" + digest: {
+			"replicas=1": repository + ":v1@" + digest, "image.tag=v2": repository + ":v2", "image.digest=" + other: repository + "@" + other,
+			"image.repository=mirror:5000/b": "mirror:5000/b:v1@" + digest, "image.tag=v2,image.digest=" + other: repository + "@" + other,
+		},
+	} {
+		h := newHelm(t, "IMG="+released)
+		for set, want := range wanted {
+			pod := deploymentOf(t, h.rendered(t, "--set", set))["template"].(map[string]any)["spec"].(map[string]any)
+			if got := pod["containers"].([]any)[0].(map[string]any)["image"]; got != want {
+				t.Errorf("%s with %s: %s, want %s", released, set, got, want)
+			}
 		}
 	}
 }

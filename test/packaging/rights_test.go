@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 )
 
 // TestBundleGrantsInNamespaces wants OLM to grant the operator's role in the namespaces of the OperatorGroup, and in the whole
@@ -34,6 +36,22 @@ func TestBundleGrantsInNamespaces(t *testing.T) {
 	}
 	if len(namespaced) != len(want) {
 		t.Errorf("in namespaces it grants %d rules, want %d", len(namespaced), len(want))
+	}
+}
+
+// TestOwnLeaseOnly wants the operator to read and write no Lease but its own: in its namespace there may be other people's.
+func TestOwnLeaseOnly(t *testing.T) {
+	named := 0
+	for _, r := range append(rulesOf(t, "config/rbac/leader_election_role.yaml"), rulesOf(t, "config/rbac/role.yaml")...) {
+		if !slices.Contains(r.Resources, "leases") || slices.Equal(r.Verbs, []string{"create"}) { // what is created has no name yet
+			continue
+		}
+		if named++; !slices.Equal(r.ResourceNames, []string{reservations.LeaseName}) {
+			t.Errorf("it may %v Leases %v, want %s only", r.Verbs, r.ResourceNames, reservations.LeaseName)
+		}
+	}
+	if named != 2 {
+		t.Errorf("there are %d rules about named Leases, want that of leader election, and that of other operators", named)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestRelocateHeld(t *testing.T) {
 	s.client()
 	before := s.memberPods()
 	for i := range before {
-		s.slow(before[i], slowFlush)
+		s.slow(before[i], alertFlush)
 	}
 	must(t, harness.Await(t.Context(), "it is held", judgedWithin, func(ctx context.Context) (string, bool) {
 		return s.heldFor(ctx, "relocation", v1beta2.ReasonRelocationHeld, "the disks of all members")

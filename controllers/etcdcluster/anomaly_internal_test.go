@@ -1,0 +1,51 @@
+package etcdcluster
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// TestAnomalyIsRecorded once for each thing that people should know, also that nobody knows any more whether a member deviates.
+func TestAnomalyIsRecorded(t *testing.T) {
+	type told struct {
+		status          metav1.ConditionStatus
+		reason, message string
+	}
+	const unknown, yes, no = metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse
+	for title, c := range map[string]struct {
+		before, now told
+		want        []string
+	}{
+		"learning":                  {told{}, told{unknown, v1beta2.ReasonLearning, "later"}, nil},
+		"learned":                   {told{unknown, v1beta2.ReasonLearning, "later"}, told{no, v1beta2.ReasonAsUsual, "fine"}, nil},
+		"deviates":                  {told{no, v1beta2.ReasonAsUsual, "fine"}, told{yes, v1beta2.ReasonDeviating, "slow"}, []string{"Warning Deviating slow"}},
+		"deviates on":               {told{yes, v1beta2.ReasonDeviating, "slow"}, told{yes, v1beta2.ReasonDeviating, "slow"}, nil},
+		"deviates in another":       {told{yes, v1beta2.ReasonDeviating, "slow"}, told{yes, v1beta2.ReasonDeviating, "large"}, []string{"Warning Deviating large"}},
+		"is over":                   {told{yes, v1beta2.ReasonDeviating, "slow"}, told{no, v1beta2.ReasonAsUsual, "fine"}, []string{"Normal AsUsual fine"}},
+		"is not known any more":     {told{yes, v1beta2.ReasonDeviating, "slow"}, told{unknown, v1beta2.ReasonDeviatedBefore, "slow?"}, []string{"Warning DeviatedBefore slow?"}},
+		"is still not known":        {told{unknown, v1beta2.ReasonDeviatedBefore, "slow?"}, told{unknown, v1beta2.ReasonDeviatedBefore, "slow?"}, nil},
+		"deviates, as is known now": {told{unknown, v1beta2.ReasonDeviatedBefore, "slow?"}, told{yes, v1beta2.ReasonDeviating, "slow"}, []string{"Warning Deviating slow"}},
+	} {
+		recorder := events.NewFakeRecorder(2)
+		r, p := &Reconciler{Recorder: recorder}, &pass{cluster: &v1beta2.EtcdCluster{}, before: &v1beta2.EtcdClusterStatus{}}
+		for all, t := range map[*[]metav1.Condition]told{&p.before.Conditions: c.before, &p.cluster.Status.Conditions: c.now} {
+			if t.status != "" {
+				*all = []metav1.Condition{{Type: v1beta2.ConditionAnomaly, Status: t.status, Reason: t.reason, Message: t.message}}
+			}
+		}
+		r.recordAnomaly(p)
+		close(recorder.Events)
+		var got []string
+		for event := range recorder.Events {
+			got = append(got, event)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", title, got, c.want)
+		}
+	}
+}

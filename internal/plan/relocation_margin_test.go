@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"testing"
+	"time"
+)
+
+// moving is a cluster of so many voters that is to have size, of which one is being moved.
+func moving(voters, size, moved int, mode Mode) Observed {
+	o := healthyCluster(voters, true)
+	o.Cluster.Size, o.Cluster.Autopilot.Relocation, o.MayDisturb, o.Budget.MinAvailable = size, mode, true, voters
+	o.Cluster.Relocation = Relocation{Member: id(moved), Name: name(moved), Node: o.Pods[moved].Node, Since: now.Add(-time.Minute)}
+	return o
+}
+
+// TestWhoeverIsDownGoes has no cluster stay with one member too many, of which one is down, until that comes back.
+func TestWhoeverIsDownGoes(t *testing.T) {
+	for title, o := range map[string]Observed{
+		"c-3 took the place of c-1, and crashes on its node": silent(moving(4, 3, 1, ModeOn), 3),
+		"the user scales from 5 to 3":                        silent(moving(5, 3, 1, ModeOn), 4),
+	} {
+		down := len(o.Pods) - 1
+		o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-5*time.Hour), id(3)
+		o.Pods[down].Ready, o.Pods[down].ReadyChanged = false, now.Add(-pendingLimit)
+		if got := newView(o).NextToRemove; got.Name != name(down) {
+			t.Errorf("%s: one is down, and %q goes: %#v", title, got.Name, Next(o))
+		}
+		o.Pods[down].ReadyChanged = now.Add(-time.Second)
+		if got := newView(o).NextToRemove; (got.ID != 0) != (len(o.Pods) == 5) {
+			t.Errorf("%s: one is down since a moment, and %q goes: %#v", title, got.Name, Next(o))
+		}
+	}
+}
+
+// TestGivenUpMemberStays has the new member go, whatever it is called and wherever it is, if a relocation is given up once that votes.
+func TestGivenUpMemberStays(t *testing.T) {
+	lowest := moving(4, 3, 3, ModeOff) // c-0, c-2, c-3 ran: the new one has the lowest free name, c-1
+	zones := moving(4, 3, 1, ModeOff)
+	for i, zone := range []string{"a", "b", "a", "c"} {
+		zones.Pods[i].Zone = zone
+	}
+	lowest.Cluster.Relocation.Successor, zones.Cluster.Relocation.Successor = id(1), id(3)
+	for newest, o := range map[string]Observed{"c-1": lowest, "c-3": zones} {
+		o.Cluster.Record = o.Cluster.Apply(Next(o), o)
+		if goes := newView(o).NextToRemove.Name; goes != newest {
+			t.Errorf("%s stays, because %s: %s goes, not %s", o.Cluster.Relocation.Name, o.Cluster.Relocation.GivenUp, goes, newest)
+		}
+	}
+}
+
+// TestNobodyIsUpdatedMeanwhile has no other member be updated while the one that is moved is down, and none be downgraded.
+func TestNobodyIsUpdatedMeanwhile(t *testing.T) {
+	o := silent(moving(5, 5, 1, ModeOn), 1)
+	for i := range o.Pods {
+		o.Pods[i].Drift.Template, o.Pods[i].InService = true, i != 2
+	}
+	o.Volumes = append(o.Volumes, Volume{Name: name(5), UID: "v5", Incarnation: 1, Owned: true})
+	o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-5"}, Message: "exceeded quota: pods", RetryAt: now.Add(time.Minute)}}
+	if a, stops := Next(o).(Recreate); stops {
+		t.Errorf("c-1 is down: %#v", a)
+	}
+	d := silent(moving(3, 3, 1, ModeOn), 1)
+	d.Cluster.Version = "3.5.21"
+	for i, n := range []string{"n0", "n1", "n2"} {
+		d.PrepullPods = append(d.PrepullPods, PrepullPod{Node: n, Image: d.Cluster.Image("3.5.21"), Done: true})
+		d.Pods[i].Node = n
+	}
+	if a, enables := Next(d).(EnableDowngrade); enables {
+		t.Errorf("c-1 is down: %#v", a)
+	}
+}
+
+// TestQuorumIsYoung gives members time after an outage that nobody has recorded, because it has taken the operator along.
+func TestQuorumIsYoung(t *testing.T) {
+	for _, lost := range []time.Time{{}, now.Add(-50 * time.Second)} {
+		o := silent(healthyCluster(3, true), 2)
+		o.Budget.MinAvailable, o.Cluster.QuorumLostSince, o.Cluster.NextVoters = 3, lost, []string{"c-0", "c-1"}
+		for i := range o.Pods {
+			o.Pods[i].Created, o.Pods[i].ReadyChanged = now.Add(-24*time.Hour), now
+		}
+		p := &o.Pods[2]
+		p.Phase, p.IP, p.Ready, p.WaitsFor, p.ReadyChanged = Pending, "", false, "its volume is not attached", now.Add(-3*time.Hour)
+		if a, removes := Next(o).(RemoveMember); removes {
+			t.Errorf("the others are Ready since this second: %#v", a)
+		}
+	}
+}
+
+// TestSuccessor recognizes the member that takes the place of another by its pod.
+func TestSuccessor(t *testing.T) {
+	o := moving(4, 3, 1, ModeOn)
+	next := func(changes ...func(*Observed)) uint64 {
+		return o.Cluster.Relocation.next(edit(o, changes...)).Successor
+	}
+	made := func(o *Observed) { o.Pods[3].Avoids, o.Pods[3].Created = "n1", now }
+	for title, c := range map[string]struct{ got, want uint64 }{
+		"its pod is away from that node": {next(made), id(3)},
+		"another one is":                 {next(func(o *Observed) { o.Pods[3].Avoids, o.Pods[3].Created = "n2", now }), 0},
+		"one of an earlier relocation":   {next(made, func(o *Observed) { o.Pods[3].Created = now.Add(-relocateEvery) }), 0},
+		"it is not listed":               {next(made, func(o *Observed) { o.Etcd.Members = o.Etcd.Members[:3] }), 0},
+		"it was, and is gone":            {next(func(o *Observed) { o.Cluster.Relocation.Successor = 0xbad }), 0},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %x, want %x", title, c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// addSuccessor adds the member that takes the place of one that is moved. That one need not be healthy just now.
+func addSuccessor(v *view) Action {
+	if v.Relocated.ID == 0 || v.Versions.DowngradeFirst || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize || v.updateBlocker(v.Relocated.ID) != nil {
+		return nil
+	}
+	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
+}
+
+// successorStarts reports whether the pod of a new member runs, or may be about to: one of a learner has run before.
+func (v *view) successorStarts() bool {
+	return slices.ContainsFunc(v.Candidates, func(p Pod) bool { return p.Phase == Running }) ||
+		slices.ContainsFunc(v.learners, func(m Member) bool {
+			p, ok := v.pods[m.Name]
+			return ok && (p.Phase == Running || v.pendingFor(p) < successorLimit)
+		})
+}
+
+// successorProblem is what is known of why it does not.
+func (v *view) successorProblem() string {
+	made, problem := false, ""
+	for _, p := range v.Pods {
+		if m, listed := v.members[p.Name]; !listed || m.Learner {
+			made, problem = true, cmp.Or(problem, p.StartProblem)
+		}
+	}
+	what := "the pod of a new member has not started on another node within five minutes"
+	if !made {
+		what = "no pod of a new member could be made within five minutes"
+		for _, r := range v.Refused {
+			if r.Verb == createVerb(NewPod{}) {
+				problem = r.String()
+			}
+		}
+	}
+	if problem != "" {
+		what += " (" + problem + ")"
+	}
+	return what
+}
+
+// avoids is what the pod of the last of so many members stays away from, if it is made now. One that is to take the place of the member, and so is one
+// too many, rather waits than runs where that is to get away from. Any other one only prefers another node: where it is the only one left, a
+// member on a slow disk is better than none.
+func (v *view) avoids(members int) Avoidance {
+	r := v.Cluster.Relocation
+	if r.Node == "" || r.GivenUp != "" || v.Now.Sub(r.Since) >= relocateEvery {
+		return Avoidance{}
+	}
+	return Avoidance{Node: r.Node, Strictly: v.Relocated.ID != 0 && members > v.TargetSize}
+}
+
+// avoidsOn is that of a pod that is made anew on a member's volume: only the successor must not be there.
+func (v *view) avoidsOn(c Volume) Avoidance {
+	a := v.avoids(0)
+	a.Strictly = a.Node != "" && v.Relocated.ID != 0 && v.isSuccessor(v.members[c.Name])
+	return a
+}
+
+// isSuccessor reports whether a member was added to take the place of the one that is moved, or was to be.
+func (v *view) isSuccessor(m Member) bool { return m.ID != 0 && m.ID == v.Cluster.Relocation.Successor }
+
+func (v *view) successorVotes() bool { return slices.ContainsFunc(v.voters, v.isSuccessor) }
+
+// dispensable reports whether a member that is moved can be removed, as far as the others are concerned: while any other voter is down or behind,
+// whoever answers is needed.
+func (v *view) dispensable(m Member) bool {
+	return !v.healthy(m) ||
+		!slices.ContainsFunc(v.voters, func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || !v.inSync(o)) })
+}
+
+// mayRecover reports whether a voter is down that would go because there is one too many, only since the successor of one that is moved votes, and it
+// may come back: that is worth waiting for. It is not for long, for as long as it is down all others are needed.
+func (v *view) mayRecover(m Member) bool {
+	p, there := v.pods[m.Name]
+	return v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && !m.Learner && v.change(m) != ChangeReplace &&
+		there && (p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit)
+}
+
+// staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.
+func (v *view) staysAway(p Pod) bool {
+	return p.Avoids != "" && p.Phase == Pending && v.Relocated.ID == 0
+}
+
+// next is what is left of it after a pass with that observation: who the successor is, as far as its pod was made to be away from that node. It is
+// over once a quorum does not list the member any more.
+func (r Relocation) next(o Observed) Relocation {
+	if o.Etcd.Contact != ContactQuorum || r.Node == "" {
+		return r
+	}
+	if r.Member != 0 && !o.Etcd.lists(r.Member) {
+		r.Member = 0
+	}
+	if !o.Etcd.lists(r.Successor) || r.Member == 0 && (r.GivenUp == "" || len(o.Etcd.Members) <= o.Cluster.Size) {
+		r.Successor = 0
+	}
+	if r.Member != 0 && r.Successor == 0 {
+		r.Successor = r.successor(o)
+	}
+	return r
+}
+
+// successor is the ID of the member whose pod was made to be away from that node since, 0 if there is none. No other relocation was within a day,
+// so clocks need not agree.
+func (r Relocation) successor(o Observed) uint64 {
+	for _, p := range o.Pods {
+		i := slices.IndexFunc(o.Etcd.Members, func(m Member) bool { return m.Name == p.Name })
+		if i >= 0 && p.Avoids == r.Node && p.Created.Sub(r.Since) > -relocateEvery/2 && o.Cluster.CurrentPod(p) {
+			return o.Etcd.Members[i].ID
+		}
+	}
+	return 0
+}
