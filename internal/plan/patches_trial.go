@@ -122,6 +122,12 @@ func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
 }
 
+// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
+func (v *view) gotRefused(m Member) bool {
+	release := v.pods[m.Name].Version
+	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
+}
+
 // staysBehind reports whether the pod keeps its version, although another one was chosen: that one is on trial, or is not to be tried now. In a
 // cluster of one or two, the first member with it is an additional one, which is not promoted before the end of its trial: see promoteLearner.
 func (v *view) staysBehind(p Pod) bool {

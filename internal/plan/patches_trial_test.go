@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // passed records what a pass has observed that did nothing, and moves the clock on.
@@ -169,35 +168,6 @@ func TestUntried(t *testing.T) {
 		if got := o.Cluster.Apply(action, o).Tuned.Patch; got != c.want {
 			t.Errorf("%s: %+v, want %+v", title, got, c.want)
 		}
-	}
-}
-
-// TestLearnerOnTrial has a cluster of one have its new member vote no sooner than it has run the release for a while: from then on it cannot do
-// without it.
-func TestLearnerOnTrial(t *testing.T) {
-	one := func(changes ...func(*Observed)) Observed {
-		o := withLearner(edit(healthyCluster(1, true), func(o *Observed) {
-			o.Cluster.Version, o.Cluster.NewestPatch, o.Cluster.Autopilot.Patches, o.MayDisturb = former, newest, ModeOn, true
-			o.Pods[0].Version, o.Volumes[0].Version, o.Etcd.Answers[0].Version = former, former, former
-		}), 1)
-		o.Etcd.Members[1].Published = true
-		o.Pods[1].Permit = &member.Permit{Mode: member.ModeJoin, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)), PodUID: o.Pods[1].UID, Attempt: 1}
-		o.Etcd.Answers = append(o.Etcd.Answers, answerOf(1))
-		o.Etcd.Answers[1].Learner, o.Budget.MinAvailable = true, 2
-		return edit(o, changes...)
-	}
-	begun := one(chose(former, time.Minute))
-	o := passed(begun, 9*time.Minute)
-	for _, o := range []Observed{begun, o} {
-		if act, waits := Next(o).(Wait); !waits || act.Reason != v1beta2.ReasonPatchOnTrial {
-			t.Errorf("it does not wait: %#v", Next(o))
-		}
-	}
-	if act, promotes := Next(passed(o, time.Minute)).(Promote); !promotes || act.Name != "c-1" {
-		t.Errorf("after ten minutes: %#v", Next(passed(o, time.Minute)))
-	}
-	if act, promotes := Next(one(func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })).(Promote); !promotes {
-		t.Errorf("a user has named the release: %#v", act)
 	}
 }
 
