@@ -74,10 +74,19 @@ func (r Record) Refuses(release string) bool {
 const (
 	// backupAge is how old the newest verified backup may be when an update begins.
 	backupAge = 24 * time.Hour
-	// RefusedFor is for how long a release is held in all clusters after it was taken back in one: time for a person to look at that one. More
+	// refusedFor is for how long a release is held in all clusters after it was taken back in one: time for a person to look at that one. More
 	// clusters would have to lose a member first to tell more surely whose fault it was, and a release that waits for a day costs nobody any.
-	RefusedFor = 24 * time.Hour
+	refusedFor = 24 * time.Hour
+	// aheadAtMost is how far the clock of another process may be ahead. What is dated later than that was dated by a clock that is wrong, or by
+	// somebody who means harm, and would hold a release for as long as that says.
+	aheadAtMost = time.Minute
 )
+
+// RefusedLately reports whether a release that was taken back in one cluster at that time, zero for never, is still held in all others.
+func RefusedLately(since, now time.Time) bool {
+	ago := now.Sub(since)
+	return !since.IsZero() && ago < refusedFor && ago >= -aheadAtMost
+}
 
 // followPatch has etcd be updated to a newer patch release. It restarts members one after the other, as any update, so it comes last.
 func followPatch(v *view) Action { return v.Following }
@@ -145,9 +154,9 @@ func (v *view) againstFollowing() string {
 	switch {
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
-	case !elsewhere.IsZero() && v.Now.Sub(elsewhere) < RefusedFor:
+	case RefusedLately(elsewhere, v.Now):
 		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
-			elsewhere.Add(RefusedFor).UTC().Format(time.RFC3339))
+			elsewhere.Add(refusedFor).UTC().Format(time.RFC3339))
 	case backup.Snapshot == "":
 		return "no EtcdBackup has a verified snapshot of this cluster: it takes one that is not older than 24 hours"
 	case v.Now.Sub(backup.Taken) > backupAge:
