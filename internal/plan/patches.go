@@ -135,17 +135,21 @@ func dueUpdate(from, to string) string {
 	return fmt.Sprintf("an update of etcd from %s to %s is due", from, to)
 }
 
-// imageRun is the image, by digest, that most members have of that version, empty if none is known by its digest.
-func (v *view) imageRun(of string) (image string) {
-	most := map[string]int{}
+// imageRun is the image, by digest, that a majority of the voters have of that version; empty if there is none. All members would go back to it, so
+// whoever may change a single pod is not believed, and nobody who names a repository that neither the spec nor the operator does.
+func (v *view) imageRun(of string) string {
+	trusted := []string{version.Repository(v.Cluster.Image(of)), version.Repository(v.Cluster.Image(v.Cluster.NewestPatch))}
+	having := map[string]int{}
 	for _, m := range v.voters {
-		if p := v.pods[m.Name]; p.Version == of && p.Image != "" {
-			if most[p.Image]++; most[p.Image] > most[image] {
-				image = p.Image
-			}
+		p := v.pods[m.Name]
+		if p.Version != of || !slices.Contains(trusted, version.Repository(p.Image)) {
+			continue
+		}
+		if having[p.Image]++; having[p.Image] >= Quorum(len(v.voters)) {
+			return p.Image
 		}
 	}
-	return image
+	return ""
 }
 
 // againstFollowing is why no member may get a newer patch release now, as the rest of a sentence; empty if one may.

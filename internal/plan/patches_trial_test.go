@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // passed records what a pass has observed that did nothing, and moves the clock on.
@@ -187,19 +188,38 @@ func TestShrinkingOnTrial(t *testing.T) {
 	}
 }
 
-// TestImageOfWayBack has members go back to the very image that they had, whatever this operator knows of its version.
+// TestImageOfWayBack has members go back to the very image that a majority of them had, whatever this operator knows of its version, and to none
+// from elsewhere.
 func TestImageOfWayBack(t *testing.T) {
-	const image = "quay.io/coreos/etcd:v3.6.15@sha256:0123"
-	o := patchable(func(o *Observed) {
-		o.Pods[0].Image, o.Pods[2].Image = image, image
-		o.Pods[1].Image = "quay.io/coreos/etcd:v3.6.15@sha256:4567"
-	})
-	act, ok := Next(o).(CommitTuning)
-	if !ok || act.Patch.Image != image {
-		t.Fatalf("Next() = %#v", Next(o))
+	const image, other, elsewhere = version.DefaultRepository + ":v3.6.15@sha256:0123", version.DefaultRepository + ":v3.6.15@sha256:4567", "mirror.example/etcd:v3.6.15@sha256:89ab"
+	const newestThere = "mirror.example/etcd:v3.6.16@sha256:cdef"
+	for title, c := range map[string]struct {
+		images [3]string
+		pinned version.Pinned
+		want   string
+	}{
+		"all have it":                        {[3]string{image, image, image}, nil, image},
+		"two do":                             {[3]string{image, other, image}, nil, image},
+		"two do, and one is not known":       {[3]string{image, "", image}, nil, image},
+		"one does":                           {[3]string{"", image, ""}, nil, ""},
+		"all differ":                         {[3]string{image, other, ""}, nil, ""},
+		"none is known":                      {},
+		"one is from elsewhere":              {[3]string{"", elsewhere, ""}, nil, ""},
+		"all are from elsewhere":             {[3]string{elsewhere, elsewhere, elsewhere}, nil, ""},
+		"the newest one is from there, also": {[3]string{elsewhere, elsewhere, elsewhere}, version.Pinned{newestThere}, elsewhere},
+	} {
+		o := patchable(func(o *Observed) {
+			o.Cluster.Pinned = c.pinned
+			for i := range o.Pods {
+				o.Pods[i].Image = c.images[i]
+			}
+		})
+		if act, ok := Next(o).(CommitTuning); !ok || act.Patch.Image != c.want {
+			t.Errorf("%s: Next() = %#v", title, Next(o))
+		}
 	}
-	o = patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Image = image })
-	if act, ok = Next(o).(CommitTuning); !ok || act.Patch.Image != image || act.Patch.Version != former {
+	o := patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Image = image })
+	if act, ok := Next(o).(CommitTuning); !ok || act.Patch.Image != image || act.Patch.Version != former {
 		t.Errorf("Next() = %#v", Next(o))
 	}
 }
