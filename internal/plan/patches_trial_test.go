@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,65 +69,6 @@ func TestPatchTrial(t *testing.T) {
 	quick := edit(passed(first, 2*time.Minute), func(o *Observed) { o.Cluster.Autopilot.Pace = 5 })
 	if !second(quick) {
 		t.Errorf("a test that is five times as quick: %#v", Next(quick))
-	}
-}
-
-// TestTrialBeginsAnew has what interrupts a trial make it longer, and take back the ten minutes of failures from nobody who comes and goes.
-func TestTrialBeginsAnew(t *testing.T) {
-	well := updated(1, true, 9*time.Minute)
-	fails := func(o *Observed) {
-		o.Pods[1].Ready, o.Pods[1].ReadyChanged = false, o.Now
-		o.Etcd.Answers = append(o.Etcd.Answers[:1:1], o.Etcd.Answers[2:]...)
-	}
-	for title, c := range map[string]struct {
-		change           func(*Observed)
-		healthy, failing time.Duration // ago, -1 for never
-	}{
-		"nothing happens":                 {func(*Observed) {}, 9 * time.Minute, -1},
-		"it was not ready in between":     {func(o *Observed) { o.Pods[1].ReadyChanged = now.Add(-time.Second) }, 0, -1},
-		"it fails":                        {fails, -1, 0},
-		"it does not answer the operator": {func(o *Observed) { fails(o); o.Pods[1].Ready = true }, 9 * time.Minute, -1},
-		"it is far behind":                {func(o *Observed) { o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 5000, 5000 }, 9 * time.Minute, -1},
-		"its pod is another one":          {func(o *Observed) { o.Pods[1].UID, o.Etcd.Answers[1].PodUID = "other", "other" }, 0, -1},
-		"it has failed before":            {func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute) }, 9 * time.Minute, 5 * time.Minute},
-		"and fails again": {
-			func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute); fails(o) }, -1, 5 * time.Minute,
-		},
-	} {
-		o := patchable(chose(former, time.Hour), well, c.change)
-		trial := o.Cluster.Apply(nil, o).Tuned.Patch.Trial
-		at := func(ago time.Duration) time.Time {
-			if ago < 0 {
-				return time.Time{}
-			}
-			return now.Add(-ago)
-		}
-		if !trial.Healthy.Equal(at(c.healthy)) || !trial.Failing.Equal(at(c.failing)) {
-			t.Errorf("%s: %+v", title, trial)
-		}
-	}
-}
-
-// TestFlapping takes a release back whose member comes and goes, ten minutes after it first went, as if it had stayed away.
-func TestFlapping(t *testing.T) {
-	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute))
-	up, down := o.Etcd.Answers, slices.Concat(o.Etcd.Answers[:1], o.Etcd.Answers[2:])
-	for minute := range 12 {
-		o.Pods[1].Ready, o.Pods[1].ReadyChanged, o.Etcd.Answers = minute%2 == 1, o.Now, up
-		if !o.Pods[1].Ready {
-			o.Etcd.Answers = down
-		}
-		act, back := Next(o).(CommitTuning)
-		if back != (minute == 10) {
-			t.Errorf("after %d minutes: %#v", minute, Next(o))
-		}
-		if back {
-			if act.Patch.Version != former || act.Refused != (RefusedPatch{Version: newest, Image: o.Cluster.Image(newest), Since: o.Now}) {
-				t.Errorf("%+v", act)
-			}
-			return
-		}
-		o = passed(o, time.Minute)
 	}
 }
 
