@@ -52,7 +52,7 @@ func (r *Reconciler) observeRefused(ctx context.Context, p *pass) error {
 		}
 		for _, refused := range status.RefusedPatches(&list.Items[i].Status) {
 			same := refused.Version == release && refused.Image == c.Image(release)
-			if lately := p.observed.Now.Sub(refused.Since) < plan.RefusedFor; same && lately && refused.Since.After(c.RefusedElsewhere) {
+			if same && plan.RefusedLately(refused.Since, p.observed.Now) && refused.Since.After(c.RefusedElsewhere) {
 				c.RefusedElsewhere = refused.Since
 			}
 		}

@@ -31,6 +31,9 @@ func TestRefusedElsewhere(t *testing.T) {
 		"none was":                 {},
 		"one was":                  {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, time.Hour)}, want: time.Hour},
 		"one was two days ago":     {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, 48*time.Hour)}},
+		"one was in a moment":      {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, -time.Second)}, want: -time.Second},
+		"one was in the future":    {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, -876000*time.Hour)}},
+		"one was, and in future":   {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, -time.Hour), refused("3.6.16", same, time.Hour)}, want: time.Hour},
 		"an earlier one was":       {refused: []v1beta2.RefusedVersion{refused("3.6.14", same, time.Hour)}},
 		"that of a mirror was":     {refused: []v1beta2.RefusedVersion{refused("3.6.16", other, time.Hour)}},
 		"the feature is off":       {refused: []v1beta2.RefusedVersion{refused("3.6.16", same, time.Hour)}, off: true},
@@ -50,7 +53,7 @@ func TestRefusedElsewhere(t *testing.T) {
 		}
 		must(t, r.observeRefused(t.Context(), p))
 		want := time.Time{}
-		if c.want > 0 {
+		if c.want != 0 {
 			want = noon.Add(-c.want)
 		}
 		if got := p.observed.Cluster.RefusedElsewhere; !got.Equal(want) {

@@ -106,6 +106,7 @@ var followingMutants = map[string]mutant{
 	"a patch is tried again":                    {next: triesAgain, want: "R: 3.6.99 is tried again", scenario: spoiled},
 	"a patch is not tried for long":             {next: triesBriefly, want: "R: c-", scenario: soured},
 	"a learner votes that tries a patch":        {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
+	"a learner votes that failed with a patch":  {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was taken back", scenario: soured1},
 	"a patch is given without another look":     {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
 	"a patch that failed elsewhere is followed": {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
 	"a patch that fails later is kept":          {next: neverRetreats, want: "L2", scenario: soured},
@@ -145,6 +146,12 @@ func neverRetreats(o plan.Observed) plan.Action {
 // triesAgain does not know what was taken back.
 func triesAgain(o plan.Observed) plan.Action {
 	o.Cluster.RefusedPatches, o.Cluster.Backup = nil, plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
+	return plan.Next(o)
+}
+
+// forgetsRefused knows no release that was taken back.
+func forgetsRefused(o plan.Observed) plan.Action {
+	o.Cluster.RefusedPatches = nil
 	return plan.Next(o)
 }
 

@@ -77,7 +77,7 @@ type Cluster struct {
 	// a minor release. Version is of that minor release, too, unless the spec is refused.
 	NewestPatch string `json:",omitempty"`
 	// RefusedElsewhere is when that release was last taken back in another cluster of the operator, or the one that was chosen here and given to no
-	// member yet; zero if none was within RefusedFor. It is looked at only while PatchDue.
+	// member yet; zero if none was, or that is not RefusedLately. It is looked at only while PatchDue.
 	RefusedElsewhere time.Time `json:",omitzero"`
 	// Backup is the newest verified snapshot of this cluster's data, zero if none is known. It is looked for only while PatchDue.
 	Backup RecoveryBackup `json:",omitzero"`

@@ -74,10 +74,19 @@ func (r Record) Refuses(release string) bool {
 const (
 	// backupAge is how old the newest verified backup may be when an update begins.
 	backupAge = 24 * time.Hour
-	// RefusedFor is for how long a release is held in all clusters after it was taken back in one: time for a person to look at that one. More
+	// refusedFor is for how long a release is held in all clusters after it was taken back in one: time for a person to look at that one. More
 	// clusters would have to lose a member first to tell more surely whose fault it was, and a release that waits for a day costs nobody any.
-	RefusedFor = 24 * time.Hour
+	refusedFor = 24 * time.Hour
+	// aheadAtMost is how far the clock of another process may be ahead. What is dated later than that was dated by a clock that is wrong, or by
+	// somebody who means harm, and would hold a release for as long as that says.
+	aheadAtMost = time.Minute
 )
+
+// RefusedLately reports whether a release that was taken back in one cluster at that time, zero for never, is still held in all others.
+func RefusedLately(since, now time.Time) bool {
+	ago := now.Sub(since)
+	return !since.IsZero() && ago < refusedFor && ago >= -aheadAtMost
+}
 
 // followPatch has etcd be updated to a newer patch release. It restarts members one after the other, as any update, so it comes last.
 func followPatch(v *view) Action { return v.Following }
@@ -126,17 +135,21 @@ func dueUpdate(from, to string) string {
 	return fmt.Sprintf("an update of etcd from %s to %s is due", from, to)
 }
 
-// imageRun is the image, by digest, that most members have of that version, empty if none is known by its digest.
-func (v *view) imageRun(of string) (image string) {
-	most := map[string]int{}
+// imageRun is the image, by digest, that a majority of the voters have of that version; empty if there is none. All members would go back to it, so
+// whoever may change a single pod is not believed, and nobody who names a repository that neither the spec nor the operator does.
+func (v *view) imageRun(of string) string {
+	trusted := []string{version.Repository(v.Cluster.Image(of)), version.Repository(v.Cluster.Image(v.Cluster.NewestPatch))}
+	having := map[string]int{}
 	for _, m := range v.voters {
-		if p := v.pods[m.Name]; p.Version == of && p.Image != "" {
-			if most[p.Image]++; most[p.Image] > most[image] {
-				image = p.Image
-			}
+		p := v.pods[m.Name]
+		if p.Version != of || !slices.Contains(trusted, version.Repository(p.Image)) {
+			continue
+		}
+		if having[p.Image]++; having[p.Image] >= Quorum(len(v.voters)) {
+			return p.Image
 		}
 	}
-	return image
+	return ""
 }
 
 // againstFollowing is why no member may get a newer patch release now, as the rest of a sentence; empty if one may.
@@ -145,9 +158,9 @@ func (v *view) againstFollowing() string {
 	switch {
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
-	case !elsewhere.IsZero() && v.Now.Sub(elsewhere) < RefusedFor:
+	case RefusedLately(elsewhere, v.Now):
 		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
-			elsewhere.Add(RefusedFor).UTC().Format(time.RFC3339))
+			elsewhere.Add(refusedFor).UTC().Format(time.RFC3339))
 	case backup.Snapshot == "":
 		return "no EtcdBackup has a verified snapshot of this cluster: it takes one that is not older than 24 hours"
 	case v.Now.Sub(backup.Taken) > backupAge:

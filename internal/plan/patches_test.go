@@ -96,7 +96,11 @@ func TestFollowPatch(t *testing.T) {
 		"another cluster took it back": {
 			set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-23 * time.Hour) }), Patch{}, v1beta2.ReasonPatchHeld, "it is not tried here before 2026-",
 		},
-		"another one did, two days ago": {set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-48 * time.Hour) }), follow, "", ""},
+		"another one did, two days ago":        {set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-48 * time.Hour) }), follow, "", ""},
+		"another one will, in a hundred years": {set(func(c *Cluster) { c.RefusedElsewhere = now.Add(876_000 * time.Hour) }), follow, "", ""},
+		"another one did, by its own clock": {
+			set(func(c *Cluster) { c.RefusedElsewhere = now.Add(time.Minute) }), Patch{}, v1beta2.ReasonPatchHeld, "it is not tried here before 2026-",
+		},
 		"an earlier one was": {
 			set(func(c *Cluster) { refused(c); c.NewestPatch = "3.6.17" }), Patch{Version: "3.6.17", InsteadOf: former, Since: now}, "", "",
 		},

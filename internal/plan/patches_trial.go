@@ -13,11 +13,12 @@ type PatchTrial struct {
 	Member, PodUID string
 	// Began is when a pod with that release was first seen.
 	Began time.Time `json:",omitzero"`
-	// Healthy is since when the member is healthy and its etcd was not started again, zero while it is not. Restarts is how often the pod's
-	// container had been started again by then.
+	// Healthy is since when the member is healthy and in sync and its etcd was not started again, zero while it is not. Restarts is how often the
+	// pod's container had been started again when it first was.
 	Healthy  time.Time `json:",omitzero"`
 	Restarts int       `json:",omitempty"`
-	// Failing is since when the member is not healthy, or is so only now and then; zero while it has been healthy ever since its first start.
+	// Failing is since when neither the operator nor the kubelet finds the member healthy, or only now and then; zero while one of them has at all
+	// times since its first start. It equals Began until that has come to its end.
 	Failing time.Time `json:",omitzero"`
 }
 
@@ -59,10 +60,14 @@ func (v *view) watched(p Patch) Patch {
 	}
 	t := &p.Trial
 	if t.PodUID != pod.UID {
-		failing := t.Failing
-		if *t = (PatchTrial{Member: pod.Name, PodUID: pod.UID, Began: v.Now, Failing: failing}); failing.IsZero() {
-			t.Failing = v.Now
+		began, failing := v.Now, t.Failing
+		switch {
+		case failing.IsZero():
+			failing = began
+		case failing.Equal(t.Began): // that is still its first start
+			began = failing
 		}
+		*t = PatchTrial{Member: pod.Name, PodUID: pod.UID, Began: began, Failing: failing, Restarts: pod.Restarts}
 	}
 	healthy := v.doesWell(pod, p.Version)
 	switch {
@@ -73,19 +78,20 @@ func (v *view) watched(p Patch) Patch {
 			t.Failing = time.Time{}
 		}
 		t.Healthy, t.Restarts = v.Now, pod.Restarts
-	case !healthy && v.silent(pod):
-		if t.Healthy = (time.Time{}); t.Failing.IsZero() {
+	case !healthy: // one look is enough: more of them would have to be counted, and a member that is well has no trouble with ten minutes
+		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
 		}
-	case healthy && v.Now.Sub(t.Healthy) >= v.pressed(trialTime):
+	case v.Now.Sub(t.Healthy) >= v.pressed(trialTime):
 		return Patch{Version: p.Version, Since: p.Since}
 	}
 	return p
 }
 
-// crashed reports whether etcd has ended in the pod, and was started again, since the member was healthy.
+// crashed reports whether etcd has ended in the pod, and was started again, since the member first was healthy, whatever was seen in between.
 func (t PatchTrial) crashed(p Pod) bool {
-	return t.PodUID == p.UID && !t.Healthy.IsZero() && p.Restarts > t.Restarts
+	starts := t.Healthy.IsZero() && t.Failing.Equal(t.Began)
+	return t.PodUID == p.UID && !starts && p.Restarts > t.Restarts
 }
 
 // firstWith is the pod of the member that is to run a release before all others do; false if no pod that may start is to run it.
@@ -120,6 +126,12 @@ func (v *view) silent(p Pod) bool {
 // tried reports whether the member has a release that is on trial.
 func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
+}
+
+// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
+func (v *view) gotRefused(m Member) bool {
+	release := v.pods[m.Name].Version
+	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
 }
 
 // staysBehind reports whether the pod keeps its version, although another one was chosen: that one is on trial, or is not to be tried now. In a
@@ -180,7 +192,7 @@ func (v *view) newVersion() string {
 // tellTrial says what the members wait for that do not have the release yet.
 func (v *view) tellTrial() {
 	switch p := v.OnTrial; {
-	case p.Trial.Member != "" && (v.triedWell() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
+	case p.Trial.Member != "" && (v.triedWell() || p.Trial.Failing.IsZero() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
 		v.held(FeaturePatches, v1beta2.ReasonPatchOnTrial, v.trialMessage())
 	case p.Trial.Member != "":
 		v.held(FeaturePatches, v1beta2.ReasonPatchHeld, v.trialMessage())
@@ -189,7 +201,7 @@ func (v *view) tellTrial() {
 	}
 }
 
-// triedWell reports whether the first member is healthy with the release, and has been since it first was.
+// triedWell reports whether the first member is healthy with the release, and its etcd has not ended since it first was.
 func (v *view) triedWell() bool {
 	t := v.OnTrial.Trial
 	return !t.Healthy.IsZero() && !t.crashed(v.pods[t.Member])
@@ -199,7 +211,8 @@ func (v *view) triedWell() bool {
 func (v *view) trialMessage() string {
 	p := v.OnTrial
 	if !v.triedWell() {
-		return fmt.Sprintf("%s is the first member to run etcd %s, and is not healthy: the others run %s until it has been healthy for ten minutes",
+		return fmt.Sprintf("%s is the first member to run etcd %s, and is not healthy, or behind the leader: the others run %s until it has been neither "+
+			"for ten minutes",
 			p.Trial.Member, p.Version, p.InsteadOf)
 	}
 	return fmt.Sprintf("%s is the first member to run etcd %s: the others follow at %s, if it is healthy until then and its etcd is not started again",

@@ -2,13 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // passed records what a pass has observed that did nothing, and moves the clock on.
@@ -73,65 +72,6 @@ func TestPatchTrial(t *testing.T) {
 	}
 }
 
-// TestTrialBeginsAnew has what interrupts a trial make it longer, and take back the ten minutes of failures from nobody who comes and goes.
-func TestTrialBeginsAnew(t *testing.T) {
-	well := updated(1, true, 9*time.Minute)
-	fails := func(o *Observed) {
-		o.Pods[1].Ready, o.Pods[1].ReadyChanged = false, o.Now
-		o.Etcd.Answers = append(o.Etcd.Answers[:1:1], o.Etcd.Answers[2:]...)
-	}
-	for title, c := range map[string]struct {
-		change           func(*Observed)
-		healthy, failing time.Duration // ago, -1 for never
-	}{
-		"nothing happens":                 {func(*Observed) {}, 9 * time.Minute, -1},
-		"it was not ready in between":     {func(o *Observed) { o.Pods[1].ReadyChanged = now.Add(-time.Second) }, 0, -1},
-		"it fails":                        {fails, -1, 0},
-		"it does not answer the operator": {func(o *Observed) { fails(o); o.Pods[1].Ready = true }, 9 * time.Minute, -1},
-		"it is far behind":                {func(o *Observed) { o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 5000, 5000 }, 9 * time.Minute, -1},
-		"its pod is another one":          {func(o *Observed) { o.Pods[1].UID, o.Etcd.Answers[1].PodUID = "other", "other" }, 0, -1},
-		"it has failed before":            {func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute) }, 9 * time.Minute, 5 * time.Minute},
-		"and fails again": {
-			func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Failing = now.Add(-5 * time.Minute); fails(o) }, -1, 5 * time.Minute,
-		},
-	} {
-		o := patchable(chose(former, time.Hour), well, c.change)
-		trial := o.Cluster.Apply(nil, o).Tuned.Patch.Trial
-		at := func(ago time.Duration) time.Time {
-			if ago < 0 {
-				return time.Time{}
-			}
-			return now.Add(-ago)
-		}
-		if !trial.Healthy.Equal(at(c.healthy)) || !trial.Failing.Equal(at(c.failing)) {
-			t.Errorf("%s: %+v", title, trial)
-		}
-	}
-}
-
-// TestFlapping takes a release back whose member comes and goes, ten minutes after it first went, as if it had stayed away.
-func TestFlapping(t *testing.T) {
-	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute))
-	up, down := o.Etcd.Answers, slices.Concat(o.Etcd.Answers[:1], o.Etcd.Answers[2:])
-	for minute := range 12 {
-		o.Pods[1].Ready, o.Pods[1].ReadyChanged, o.Etcd.Answers = minute%2 == 1, o.Now, up
-		if !o.Pods[1].Ready {
-			o.Etcd.Answers = down
-		}
-		act, back := Next(o).(CommitTuning)
-		if back != (minute == 10) {
-			t.Errorf("after %d minutes: %#v", minute, Next(o))
-		}
-		if back {
-			if act.Patch.Version != former || act.Refused != (RefusedPatch{Version: newest, Image: o.Cluster.Image(newest), Since: o.Now}) {
-				t.Errorf("%+v", act)
-			}
-			return
-		}
-		o = passed(o, time.Minute)
-	}
-}
-
 // TestUntried looks again at what a release may be chosen for, right before the first member gets it.
 func TestUntried(t *testing.T) {
 	untried := patchable(chose(former, 48*time.Hour), hasImage(newest), ready(1))
@@ -172,35 +112,6 @@ func TestUntried(t *testing.T) {
 	}
 }
 
-// TestLearnerOnTrial has a cluster of one have its new member vote no sooner than it has run the release for a while: from then on it cannot do
-// without it.
-func TestLearnerOnTrial(t *testing.T) {
-	one := func(changes ...func(*Observed)) Observed {
-		o := withLearner(edit(healthyCluster(1, true), func(o *Observed) {
-			o.Cluster.Version, o.Cluster.NewestPatch, o.Cluster.Autopilot.Patches, o.MayDisturb = former, newest, ModeOn, true
-			o.Pods[0].Version, o.Volumes[0].Version, o.Etcd.Answers[0].Version = former, former, former
-		}), 1)
-		o.Etcd.Members[1].Published = true
-		o.Pods[1].Permit = &member.Permit{Mode: member.ModeJoin, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)), PodUID: o.Pods[1].UID, Attempt: 1}
-		o.Etcd.Answers = append(o.Etcd.Answers, answerOf(1))
-		o.Etcd.Answers[1].Learner, o.Budget.MinAvailable = true, 2
-		return edit(o, changes...)
-	}
-	begun := one(chose(former, time.Minute))
-	o := passed(begun, 9*time.Minute)
-	for _, o := range []Observed{begun, o} {
-		if act, waits := Next(o).(Wait); !waits || act.Reason != v1beta2.ReasonPatchOnTrial {
-			t.Errorf("it does not wait: %#v", Next(o))
-		}
-	}
-	if act, promotes := Next(passed(o, time.Minute)).(Promote); !promotes || act.Name != "c-1" {
-		t.Errorf("after ten minutes: %#v", Next(passed(o, time.Minute)))
-	}
-	if act, promotes := Next(one(func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })).(Promote); !promotes {
-		t.Errorf("a user has named the release: %#v", act)
-	}
-}
-
 // TestShrinkingOnTrial removes the member that tries a release, rather than one that does not.
 func TestShrinkingOnTrial(t *testing.T) {
 	o := patchable(chose(former, time.Hour), updated(1, true, time.Minute), func(o *Observed) { o.Cluster.Size = 1 })
@@ -217,19 +128,38 @@ func TestShrinkingOnTrial(t *testing.T) {
 	}
 }
 
-// TestImageOfWayBack has members go back to the very image that they had, whatever this operator knows of its version.
+// TestImageOfWayBack has members go back to the very image that a majority of them had, whatever this operator knows of its version, and to none
+// from elsewhere.
 func TestImageOfWayBack(t *testing.T) {
-	const image = "quay.io/coreos/etcd:v3.6.15@sha256:0123"
-	o := patchable(func(o *Observed) {
-		o.Pods[0].Image, o.Pods[2].Image = image, image
-		o.Pods[1].Image = "quay.io/coreos/etcd:v3.6.15@sha256:4567"
-	})
-	act, ok := Next(o).(CommitTuning)
-	if !ok || act.Patch.Image != image {
-		t.Fatalf("Next() = %#v", Next(o))
+	const image, other, elsewhere = version.DefaultRepository + ":v3.6.15@sha256:0123", version.DefaultRepository + ":v3.6.15@sha256:4567", "mirror.example/etcd:v3.6.15@sha256:89ab"
+	const newestThere = "mirror.example/etcd:v3.6.16@sha256:cdef"
+	for title, c := range map[string]struct {
+		images [3]string
+		pinned version.Pinned
+		want   string
+	}{
+		"all have it":                        {[3]string{image, image, image}, nil, image},
+		"two do":                             {[3]string{image, other, image}, nil, image},
+		"two do, and one is not known":       {[3]string{image, "", image}, nil, image},
+		"one does":                           {[3]string{"", image, ""}, nil, ""},
+		"all differ":                         {[3]string{image, other, ""}, nil, ""},
+		"none is known":                      {},
+		"one is from elsewhere":              {[3]string{"", elsewhere, ""}, nil, ""},
+		"all are from elsewhere":             {[3]string{elsewhere, elsewhere, elsewhere}, nil, ""},
+		"the newest one is from there, also": {[3]string{elsewhere, elsewhere, elsewhere}, version.Pinned{newestThere}, elsewhere},
+	} {
+		o := patchable(func(o *Observed) {
+			o.Cluster.Pinned = c.pinned
+			for i := range o.Pods {
+				o.Pods[i].Image = c.images[i]
+			}
+		})
+		if act, ok := Next(o).(CommitTuning); !ok || act.Patch.Image != c.want {
+			t.Errorf("%s: Next() = %#v", title, Next(o))
+		}
 	}
-	o = patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Image = image })
-	if act, ok = Next(o).(CommitTuning); !ok || act.Patch.Image != image || act.Patch.Version != former {
+	o := patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Image = image })
+	if act, ok := Next(o).(CommitTuning); !ok || act.Patch.Image != image || act.Patch.Version != former {
 		t.Errorf("Next() = %#v", Next(o))
 	}
 }

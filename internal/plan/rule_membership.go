@@ -37,6 +37,8 @@ func (v *view) lostReason(m Member) string {
 	p, running := v.pods[m.Name]
 	_, answers := v.answer(m)
 	switch {
+	case v.gotRefused(m):
+		return v1beta2.ReasonSpecChanged // it has no vote yet, and a new one gets a release that works
 	case answers:
 		return "" // still voting, even if its pod is on its way out: wait until it stops
 	case v.volumeReused(m):
@@ -145,14 +147,15 @@ func addToService(v *view) Action {
 }
 
 // promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
-// One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on.
+// One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on. One with a release
+// that was taken back never is.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
 func promoteLearner(v *view) Action {
 	if len(v.voters) >= v.MaxMembers {
 		return nil
 	}
 	for _, m := range v.learners {
-		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() && !v.tried(m) {
+		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() && !v.tried(m) && !v.gotRefused(m) {
 			return Promote{ID: m.ID, Name: m.Name}
 		}
 	}

@@ -87,6 +87,7 @@ func (w *World) noted() string {
 
 // checkTrial is for a release on trial: one member has it, and that gets it only when it could be chosen.
 func (w *World) checkTrial(a plan.Action) {
+	w.checkPromoted(a)
 	chosen := w.Status.Tuned.Patch
 	if !w.Follows || chosen.InsteadOf == "" || chosen.Version != w.version() {
 		return
@@ -105,6 +106,17 @@ func (w *World) checkTrial(a plan.Action) {
 			w.violate("R: %s is to vote with %s, which is on trial", act.Name, chosen.Version)
 		}
 	default:
+	}
+}
+
+// checkPromoted is for a learner that is to vote: with no release that was taken back, unless a user asks for that.
+func (w *World) checkPromoted(a plan.Action) {
+	act, promotes := a.(plan.Promote)
+	if !promotes {
+		return
+	}
+	if p := w.pod(act.Name); p != nil && p.Version != w.version() && w.Status.Refuses(p.Version) {
+		w.violate("R: %s is to vote with %s, which was taken back", act.Name, p.Version)
 	}
 }
 
