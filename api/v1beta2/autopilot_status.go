@@ -159,7 +159,7 @@ type Relocation struct {
 	// node is the one that it was on.
 	// +required
 	Node string `json:"node"`
-	// since is when that was decided.
+	// since is when that was decided, or, with givenUp, when it was given up.
 	// +required
 	Since metav1.Time `json:"since"`
 	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the

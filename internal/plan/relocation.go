@@ -14,7 +14,7 @@ type Relocation struct {
 	Member uint64 `json:",string"`
 	// Name is that member's, and Node the node that it was on.
 	Name, Node string
-	// Since is when that was decided.
+	// Since is when that was decided, or when it was given up.
 	Since time.Time `json:",omitzero"`
 	// Successor is the ID of the member that is to take its place, 0 as long as there is none, and once that is over, unless it was given up.
 	Successor uint64 `json:",string"`
@@ -80,7 +80,7 @@ func giveUpRelocation(v *view) Action {
 		return nil
 	}
 	given := v.Cluster.Relocation
-	given.Member, given.GivenUp = 0, why
+	given.Member, given.Since, given.GivenUp = 0, v.Now, why
 	return CommitRelocation{given}
 }
 
