@@ -107,7 +107,7 @@ func (v *view) relocation() Action {
 		}
 		return nil
 	}
-	due := fmt.Sprintf("the disk of %s on node %s has been slow for an hour while that of another member was quick, and a move to another node is due",
+	due := fmt.Sprintf("the disk of %s on node %s has been slow for an hour while that of another member was four times as fast, and a move to another node is due",
 		m.Name, v.pods[m.Name].Node)
 	if why := v.againstRelocating(m); why != "" {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
