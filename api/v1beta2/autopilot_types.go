@@ -50,8 +50,8 @@ type AutopilotSpec struct {
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
 	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back what they do not
-	// use: within min and max, and without a restart. CPU or memory with neither min nor max stays as it is. On if
-	// there is min or max, otherwise Off.
+	// use: within min and max, and without a restart. CPU or memory with neither min nor max stays as it is. On if there is min or max,
+	// otherwise Off.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="CPU and memory",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Resources *ResourcesAutopilot `json:"resources,omitempty"`
@@ -63,8 +63,8 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`
 
-	// relocation moves a member whose disk has been slow for an hour, while that of another one was four times as fast, to another node: it is replaced by a new
-	// member there, one a day at most. Advise by default.
+	// relocation moves a member whose disk has been slow for an hour, while that of another one was four times as fast, to another node: it is
+	// replaced by a new member there, one a day at most. Advise by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Relocation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Relocation *AutopilotFeature `json:"relocation,omitempty"`

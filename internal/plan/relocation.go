@@ -199,5 +199,5 @@ func (a CommitRelocation) describe() Description {
 			"after 24 hours", a.Name, a.Node, a.GivenUp)}
 	}
 	return Description{"CommitRelocation", v1beta2.ReasonRelocating, fmt.Sprintf("moving %s off node %s, because its disk there has been slow for an "+
-		"hour while that of another member was quick: a new member joins on another node, and then it is removed", a.Name, a.Node)}
+		"hour while that of another member was four times as fast: a new member joins on another node, and then it is removed", a.Name, a.Node)}
 }
