@@ -25,6 +25,6 @@ LABEL org.opencontainers.image.title=etcd-operator \
       org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
       org.opencontainers.image.version=${VERSION}
 COPY --from=builder /out/manager /out/agent /out/member-run /
-COPY LICENSE /licenses/
+COPY LICENSE third-party-licenses.txt /licenses/
 USER 65532:65532
 ENTRYPOINT ["/manager"]

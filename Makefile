@@ -7,16 +7,20 @@ DIST := dist
 VERSION ?= 0.1.0
 # STAMP is what a program built here calls itself. Without --abbrev, how long a commit's name is would depend on the clone.
 STAMP ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null || echo dev)
+# REGISTRY is where images are, and where a release is pushed.
+REGISTRY ?= ghcr.io/etcdpilot
 # IMG is the operator's image, to build, to push and to install.
-IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
+IMG ?= $(REGISTRY)/etcd-operator:v$(VERSION)
 # PLATFORMS that IMG is built for.
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+# PLUGIN_PLATFORMS that kubectl's plugin is built for.
+PLUGIN_PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 # GO_IMAGE is what docker builds the programs with. A release names it by digest: golang:1.26.8@sha256:...
 GO_IMAGE ?= golang:1.26
 # CLIENT_IMG is the test client's image, to build, to push, and for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
 # SCORECARD_IMG is the image of our own scorecard tests.
-SCORECARD_IMG ?= ghcr.io/etcdpilot/etcd-operator-scorecard:v$(VERSION)
+SCORECARD_IMG ?= $(REGISTRY)/etcd-operator-scorecard:v$(VERSION)
 KUBECTL ?= kubectl
 CONTAINER_TOOL ?= docker
 NODES ?= 3
@@ -105,11 +109,15 @@ LAB_SCORECARD_IMG = etcd-operator.local/scorecard:$(call content,$(BIN)/scorecar
 # operator-image is what the Dockerfile's last stage makes of the programs in the folder $(1); a test compares the two.
 operator-image = --user 65532:65532 --entrypoint /manager \
 	--file $(1)/manager:/manager --file $(1)/agent:/agent --file $(1)/member-run:/member-run \
-	--file $(ROOT)/LICENSE:/licenses/LICENSE \
+	--file $(ROOT)/LICENSE:/licenses/LICENSE --file $(ROOT)/third-party-licenses.txt:/licenses/third-party-licenses.txt \
 	--label org.opencontainers.image.title=etcd-operator \
 	--label org.opencontainers.image.licenses=Apache-2.0 \
 	--label org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
 	--label org.opencontainers.image.version=$(STAMP)
+
+# scorecard-image is what test/e2e/scorecard/Dockerfile makes of the program in the folder $(1).
+scorecard-image = --user 65532:65532 --entrypoint /usr/local/bin/scorecard-etcd \
+	--file $(1)/scorecard-etcd:/usr/local/bin/scorecard-etcd
 
 ##@ General
 
@@ -134,14 +142,20 @@ metrics-docs = go run ./hack/metrics
 alert-rules = go run ./hack/alerts
 dashboards = go run ./hack/dashboards
 
+# licenses writes the licenses of all that is compiled into the operator's programs and the plugin, on any platform.
+licenses = $(RELEASER) licenses --dir $(ROOT) $(addprefix --package ,. ./cmd/agent ./cmd/member-run ./cmd/kubectl-etcd) \
+	--platforms $(PLATFORMS),$(PLUGIN_PLATFORMS) --title "What is compiled into the programs of etcd-operator and into kubectl-etcd, and its licenses" \
+	--output
+
 .PHONY: generate
-generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md, docs/reasons.md, the alerts and the dashboards
+generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md, docs/reasons.md, the alerts, the dashboards and third-party-licenses.txt
 	$(call tool,controller-gen) object paths="./api/..."
 	$(api-docs) docs/api.md
 	$(reasons-docs) > docs/reasons.md
 	$(metrics-docs) > docs/metrics.md
 	$(alert-rules) > config/prometheus/base/rules.yaml
 	$(dashboards) config/prometheus/dashboards
+	$(licenses) $(ROOT)/third-party-licenses.txt
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's role
@@ -156,7 +170,7 @@ build: ## Build the operator's programs into bin
 
 .PHONY: plugin
 plugin: ## Build kubectl's plugin into bin: with that folder in PATH, it is "kubectl etcd"
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/kubectl-etcd ./cmd/kubectl-etcd
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/kubectl-etcd ./cmd/kubectl-etcd
 
 .PHONY: build-client
 build-client:
@@ -180,8 +194,7 @@ build-previous:
 .PHONY: image-olm
 image-olm: image build-previous build-scorecard
 	$(LAB) image --name $(LAB_PREVIOUS_IMG) $(call operator-image,$(BIN)/previous)
-	$(LAB) image --name $(LAB_SCORECARD_IMG) --user 65532:65532 --entrypoint /usr/local/bin/scorecard-etcd \
-	  --file $(BIN)/scorecard-etcd:/usr/local/bin/scorecard-etcd
+	$(LAB) image --name $(LAB_SCORECARD_IMG) $(call scorecard-image,$(BIN))
 	@echo "in the lab: $(LAB_PREVIOUS_IMG) $(LAB_SCORECARD_IMG)"
 
 .PHONY: image-archive
@@ -189,11 +202,14 @@ image-archive: build ## Write dist/image.tar, the operator's image for this mach
 	mkdir -p dist
 	$(LAB) image --name $(IMG) --output $(ROOT)/dist/image.tar $(call operator-image,$(BIN))
 
+# sbom-of has $$cyclonedx read a program, with more of its flags.
+sbom-of = "$$cyclonedx" bin -json -std -noserial -notimestamp $(2) $(1)
+
 .PHONY: sbom
 sbom: build ## Write dist/sbom, which lists the modules in each of the operator's programs
 	mkdir -p dist/sbom
 	cyclonedx=$(call tool,cyclonedx-gomod); for program in $(notdir $(call programs,$(BIN))); do \
-	  "$$cyclonedx" bin -json -std -noserial -notimestamp -version $(STAMP) -output dist/sbom/$$program.cdx.json $(BIN)/$$program; \
+	  $(call sbom-of,$(BIN)/$$program,-version $(STAMP) -output dist/sbom/$$program.cdx.json); \
 	done
 
 .PHONY: docker-build
@@ -342,7 +358,12 @@ bench-tls: ## Measure what TLS costs a cluster of real etcds on this machine (RU
 .PHONY: reproducible
 reproducible: ## Build this commit three times in different ways, and compare programs, SBOMs and images byte for byte
 	@echo "==> reproducible builds"
-	go test -C test -count=1 -timeout=60m -v ./reproducible
+	go test -C test -count=1 -timeout=60m -v ./reproducible -run '^TestReproducible$$'
+
+.PHONY: test-release
+test-release: ## Release this commit on trial from two folders, compare both byte for byte, and look whether all is there and can be pushed
+	@echo "==> release on trial"
+	PLATFORMS=$(PLATFORMS) PLUGIN_PLATFORMS=$(PLUGIN_PLATFORMS) go test -C test -count=1 -timeout=90m -v ./reproducible -run '^TestRelease$$'
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
@@ -356,11 +377,12 @@ check-generated: check-bundle ## Check that generated files are fresh
 	  output:object:dir="$$dir/object"; \
 	$(api-docs) "$$dir/api.md"; $(reasons-docs) > "$$dir/reasons.md"; \
 	$(metrics-docs) > "$$dir/metrics.md"; $(alert-rules) > "$$dir/rules.yaml"; \
-	$(dashboards) "$$dir"; \
+	$(dashboards) "$$dir"; $(licenses) "$$dir/third-party-licenses.txt"; \
 	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
 	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go && \
 	  diff "$$dir/api.md" docs/api.md && diff "$$dir/reasons.md" docs/reasons.md && \
 	  diff "$$dir/metrics.md" docs/metrics.md && diff "$$dir/rules.yaml" config/prometheus/base/rules.yaml && \
+	  diff "$$dir/third-party-licenses.txt" third-party-licenses.txt && \
 	  diff "$$dir/fleet.json" config/prometheus/dashboards/fleet.json && diff "$$dir/cluster.json" config/prometheus/dashboards/cluster.json || \
 	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
 
@@ -368,6 +390,7 @@ check-generated: check-bundle ## Check that generated files are fresh
 lint: ## Check style and format
 	@echo "==> lint"
 	linter=$(call tool,golangci-lint); for module in $(MODULES); do (cd $$module && GOOS=linux "$$linter" run ./...); done
+	$(call tool,actionlint) -shellcheck= -pyflakes= .github/workflows/*.yaml
 
 .PHONY: fmt
 fmt: ## Format the code

@@ -26,6 +26,7 @@ func TestImages(t *testing.T) {
 		user: "65532:65532", entrypoint: "/manager",
 		files: map[string]string{
 			"/manager": "manager", task.Program: "agent", "/member-run": "member-run", "/licenses/LICENSE": "LICENSE",
+			"/licenses/third-party-licenses.txt": "third-party-licenses.txt",
 		},
 	}
 	docker, lab := ofDockerfile(t), ofMakefile(t)

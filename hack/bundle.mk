@@ -4,8 +4,8 @@ PACKAGE := etcd-operator
 # CHANNELS that this version belongs to, and the one that a Subscription gets unless it names another.
 CHANNELS ?= stable-v0
 DEFAULT_CHANNEL ?= stable-v0
-BUNDLE_IMG ?= ghcr.io/etcdpilot/etcd-operator-bundle:v$(VERSION)
-CATALOG_IMG ?= ghcr.io/etcdpilot/etcd-operator-catalog:latest
+BUNDLE_IMG ?= $(REGISTRY)/etcd-operator-bundle:v$(VERSION)
+CATALOG_IMG ?= $(REGISTRY)/etcd-operator-catalog:latest
 # BUNDLE_FLAGS are more flags of operator-sdk generate bundle. --use-image-digests asks the registries for the digests of all images. It
 # puts them into the RELATED_IMAGE_ variables, by which members run etcd, and into relatedImages.
 BUNDLE_FLAGS ?=
@@ -24,7 +24,7 @@ tar -cf - $(bundle-sources) | tar -xf - -C $(1) && \
 kustomize=$(call tool,kustomize) && sdk=$(call tool,operator-sdk) && cd $(1) && \
 "$$sdk" generate kustomize manifests -q && \
 (cd config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
-$(call edit,'s|\(etcd-operator-scorecard\):latest|\1:v$(VERSION)|',config/scorecard/patches/etcd-operator.config.yaml) && \
+$(call edit,'s|[^ ]*/etcd-operator-scorecard:latest|$(SCORECARD_IMG)|',config/scorecard/patches/etcd-operator.config.yaml) && \
 "$$kustomize" build config/manifests | "$$sdk" generate bundle -q --version $(VERSION) --channels $(CHANNELS) \
   --default-channel $(DEFAULT_CHANNEL) $(BUNDLE_FLAGS) && \
 $(call edit,'/^    createdAt: /d',$(CSV))

@@ -1,4 +1,14 @@
-# What a release consists of.
+# What a release consists of, and how it gets out. docs/release.md says in which order.
+
+# RELEASE is the folder that gets it, and STAGE the one that it is made in.
+RELEASE = $(DIST)/v$(VERSION)
+STAGE = $(BIN)/release
+# SOURCE is the address of the repository, whose page of the release has the files.
+SOURCE ?= https://github.com/etcdpilot/etcd-operator
+# REHEARSAL=yes makes a release of a tree that is not committed yet, or whose changelog has no date: to look at, not to publish.
+REHEARSAL ?=
+# COSIGN_KEY is what cosign signs a release with: a file, or an address as of a KMS. Without one, nothing is signed.
+COSIGN_KEY ?=
 
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -21,3 +31,96 @@ chart: ## Write dist/etcd-operator-VERSION.tgz: the Helm chart, which installs t
 	$(call adding,network-policy,resource) > "$$manifests/network-policy"; \
 	$(RELEASER) chart --source $(ROOT)/config/chart --version $(VERSION) --manifests "$$manifests/default" "$${variants[@]}" \
 	  --variant "$$manifests/network-policy=.Values.networkPolicy.enabled" --output "$$dist/etcd-operator-$(VERSION).tgz"
+
+comma := ,
+# each separates the platforms of a list.
+each = $(subst $(comma), ,$(1))
+# platform-folder has what is built for $$platform.
+platform-folder = $(STAGE)/$${platform/\//-}
+
+# release-programs builds for each platform what runs there. The catalog is served by the opm that checks it here.
+define release-programs
+for platform in $(call each,$(PLATFORMS)); do \
+  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(MAKE) build build-scorecard BIN=$(platform-folder) STAMP=v$(VERSION); \
+  for tool in opm grpc-health-probe; do \
+    cp "$$(go run -C $(ROOT)/hack/tool . --platform $$platform $$tool)/$$tool" $(platform-folder); \
+  done; \
+done; \
+for platform in $(call each,$(PLUGIN_PLATFORMS)); do \
+  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(MAKE) plugin BIN=$(platform-folder) STAMP=v$(VERSION); \
+done
+endef
+
+# release-image writes the image $(1), described by $(2), and adds its name by digest to those of the release.
+release-image = $(RELEASER) image --name $(REGISTRY)/$(1):v$(VERSION) --platforms $(PLATFORMS) $(2) --output $(STAGE)/out/$(1)-image.tar \
+	>> $(STAGE)/out/images.txt
+# released is the name by digest of the image $(1).
+released = $$(grep '/$(1)@' $(STAGE)/out/images.txt)
+
+# release-licenses writes the licenses of what is compiled into the programs $(2) to $(STAGE)/$(1)-licenses.txt, and
+# with-licenses adds them to their image, with ours.
+release-licenses = $(RELEASER) licenses $(2) --platforms $(PLATFORMS) --output $(STAGE)/$(1)-licenses.txt \
+	--title "What is compiled into the programs of this image, and its licenses"
+with-licenses = --file $(ROOT)/LICENSE:/licenses/LICENSE --file $(STAGE)/$(1)-licenses.txt:/licenses/third-party-licenses.txt
+
+# release-sboms lists the modules of every program. A tool has its own version, which it knows.
+define release-sboms
+cyclonedx=$(call tool,cyclonedx-gomod); for program in $(STAGE)/*-*/*; do \
+  folder=$(STAGE)/sboms/$$(basename "$$(dirname "$$program")"); mkdir -p "$$folder"; version='-version v$(VERSION)'; \
+  case $$program in */opm|*/grpc-health-probe) version= ;; esac; \
+  $(call sbom-of,"$$program",$$version -output "$$folder/$$(basename "$$program").cdx.json"); \
+done
+endef
+
+.PHONY: release
+release: STAMP = v$(VERSION)
+release: ## Write dist/vVERSION: all that the page of a release carries, for all PLATFORMS (REHEARSAL=yes to try it)
+	@echo "==> release $(VERSION)"
+	$(RELEASER) check --dir $(ROOT) --version $(VERSION) $(if $(filter yes,$(REHEARSAL)),--rehearsal)
+	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
+	$(release-programs)
+	$(call release-image,etcd-operator,$(call operator-image,$(STAGE)/{platform}))
+	$(call release-licenses,scorecard,--dir $(ROOT)/test --package ./e2e/scorecard)
+	$(call release-image,etcd-operator-scorecard,$(call scorecard-image,$(STAGE)/{platform}) $(call with-licenses,scorecard))
+	$(MAKE) release-manifests DIST=$(STAGE)/out NAMESPACES=etcd-operator-system \
+	  IMG="$(call released,etcd-operator)" SCORECARD_IMG="$(call released,etcd-operator-scorecard)"
+	$(call release-image,etcd-operator-bundle,--bundle $(STAGE)/bundle/bundle)
+	$(MAKE) release-catalog BUNDLE_IMG="$(call released,etcd-operator-bundle)"
+	$(call release-licenses,catalog,--tool opm --tool grpc-health-probe)
+	$(call release-image,etcd-operator-catalog,--catalog $(STAGE)/catalog/catalog --opm $(STAGE)/{platform}/opm \
+	  --probe $(STAGE)/{platform}/grpc-health-probe $(call with-licenses,catalog))
+	$(RELEASER) plugin --programs $(STAGE) --version $(VERSION) --source $(SOURCE) --platforms $(PLUGIN_PLATFORMS) \
+	  --license $(ROOT)/LICENSE --license $(ROOT)/third-party-licenses.txt --output $(STAGE)/out
+	$(release-sboms)
+	$(RELEASER) pack --folder $(STAGE)/sboms --output $(STAGE)/out/sboms.tar.gz
+	cp third-party-licenses.txt $(STAGE)/out
+	cp $(STAGE)/catalog/catalog/$(PACKAGE)/v$(VERSION).yaml $(STAGE)/out/catalog-v$(VERSION).yaml
+	$(RELEASER) notes --dir $(ROOT) --version $(VERSION) --source $(SOURCE) --images $(STAGE)/out/images.txt > $(STAGE)/notes.md
+	mv $(STAGE)/notes.md $(STAGE)/out/release-notes.md
+	$(RELEASER) sums $(STAGE)/out
+	mv $(STAGE)/out $(RELEASE)
+	@echo "release $(VERSION) is in $(RELEASE)"
+
+# With the operator's image by digest. The file for some namespaces is of the operator's own.
+.PHONY: release-manifests
+release-manifests: build-installer chart build-namespaced
+	$(call tool,kustomize) build config/crd > $(DIST)/crds.yaml
+	mkdir -p $(STAGE)/bundle && ($(call bundle-in,$(STAGE)/bundle))
+
+.PHONY: release-catalog
+release-catalog:
+	mkdir -p $(STAGE)/tree/docs $(STAGE)/catalog
+	cp -r catalog $(STAGE)/bundle/bundle $(STAGE)/tree && cp docs/icon.svg $(STAGE)/tree/docs
+	cd $(STAGE)/tree && ($(call catalog-in,$(STAGE)/catalog))
+
+.PHONY: release-push
+release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY
+	$(if $(COSIGN_KEY),command -v cosign > /dev/null || { echo "COSIGN_KEY asks for signatures: put cosign into PATH" >&2; exit 1; })
+	helm=$(call tool,helm); pushed=$$($(RELEASER) push --release "$$(cd $(RELEASE) && pwd)" --version $(VERSION) --registry $(REGISTRY) \
+	  --helm "$$helm" --latest etcd-operator-catalog); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+
+# signed signs all that was pushed, by digest and for each platform, and the checksums, and so what they are of.
+define signed
+for name in $$pushed; do cosign sign --yes --recursive --key "$(COSIGN_KEY)" "$$name"; done; \
+cosign sign-blob --yes --key "$(COSIGN_KEY)" --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS
+endef

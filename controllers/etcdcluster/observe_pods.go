@@ -38,7 +38,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Legacy:       resources.LegacyPod(pod),
 		StorageLimit: storageLimit(pod),
 		Avoids:       resources.Avoids(pod),
-		Requests:     resources.PodRequests(pod),
+		Requests:     resources.PodRequests(pod), ResizeRestarts: resources.ResizeRestarts(pod),
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
 		seen.PermittedAt = seen.Created // it was created with the permit

@@ -80,7 +80,7 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		Persistent:      resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		Pinned:        r.pinned(c),
-		SpecResources: resources.SpecResources(c), ResizeRestarts: resources.ResizeRestarts(c),
+		SpecResources: resources.SpecResources(c),
 		SpecQuota: resources.SpecQuota(c, version.Normalize(c.Spec.Version)),
 		Spec:      status.SpecText(c),
 		Resuming:  resuming(&c.Status),

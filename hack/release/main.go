@@ -1,4 +1,4 @@
-// Command release makes what a release page carries. The Makefile runs it.
+// Command release makes what a release page carries, and pushes it. The Makefile runs it: see docs/release.md.
 package main
 
 import (
@@ -25,7 +25,10 @@ func main() {
 
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "release", Short: "Make a release", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(chartCommand())
+	root.AddCommand(
+		checkCommand(), chartCommand(), imageCommand(), licensesCommand(), pluginCommand(), packCommand(), notesCommand(), sumsCommand(),
+		pushCommand(),
+	)
 	return root
 }
 

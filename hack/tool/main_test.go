@@ -8,7 +8,9 @@ import (
 
 func TestArgumentsAreChecked(t *testing.T) {
 	for line, want := range map[string]string{
-		"": "usage: tool NAME", "kustomize opm": "usage: tool NAME", "no-such-program": "the tools are",
+		"": "usage: tool", "kustomize opm": "usage: tool", "--platform": "usage: tool", "no-such-program": "the tools are",
+		"--platform linux opm": "want OS/ARCHITECTURE", "--platform plan9/386 kubernetes": "for this machine only",
+		"--platform plan9/386 azurite": "for this machine only",
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), strings.Fields(line), &out, &out)

@@ -138,6 +138,7 @@ var repair = group{"repair", []rule{
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	retreat,                 // Auto Pilot: the first member fails with a new patch release: take it back
+	giveUpResize,            // Auto Pilot: a pod cannot be resized, or not run with less memory: all have what they had
 	fitUnscheduled,          // no node takes a pod that requests what Auto Pilot has chosen: have it request what the spec says
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
@@ -150,7 +151,6 @@ var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
 	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
 	giveUpRelocation,         // Auto Pilot: no new member can take the place of one on a slow disk: it stays
-	giveUpResize,             // Auto Pilot: a pod cannot be given the CPU or memory that was chosen: all go back to what they had
 	addToService,             // add healthy voters to the client Service
 	promoteLearner,           // promote a learner that has caught up
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum

@@ -91,9 +91,8 @@ type Cluster struct {
 	// SpecQuota is that by the spec, whatever Auto Pilot has made of it.
 	Quota, SpecQuota int64 `json:",omitempty"`
 	// SpecResources is what the spec has etcd's container request and be limited to, whatever Auto Pilot has made of it; what is only limited is
-	// requested in full. ResizeRestarts is true if it asks for a restart of that container with every resize.
-	SpecResources  Requirements `json:",omitzero"`
-	ResizeRestarts bool         `json:",omitempty"`
+	// requested in full.
+	SpecResources Requirements `json:",omitzero"`
 	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
 	// looked at together with the members' Databases.
 	BackingUp string `json:",omitempty"`
@@ -195,8 +194,10 @@ type Pod struct {
 	// Transport is what the pod's member serves.
 	Transport member.Transport `json:",omitzero"`
 	// Resizing says why a resize in place is not complete, and since when, empty and zero if none is in progress.
-	Resizing      string
-	ResizingSince time.Time `json:",omitzero"`
+	Resizing string
+	// ResizeRestarts is true if the kubelet starts etcd anew when its container is resized.
+	ResizeRestarts bool      `json:",omitempty"`
+	ResizingSince  time.Time `json:",omitzero"`
 	// ResizeInfeasible is true if the pod's node can never provide the requested resources.
 	ResizeInfeasible bool
 	// Requests is what etcd's container requests. Untuned is true if that is what the spec says although Auto Pilot has chosen something else, and

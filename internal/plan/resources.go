@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -63,6 +64,9 @@ const (
 	resizeAgain = 24 * time.Hour
 	// cpuStep and memoryStep are what amounts are multiples of that Auto Pilot chooses.
 	cpuStep, memoryStep = 10, 16 << 20
+	// lowerApart is how long the next member is not given less memory after another one was: the kernel may end that one only later.
+	lowerApart = 5 * time.Minute
+	pebibyte   = 1 << 50
 )
 
 // of is what still counts of it.
@@ -141,9 +145,9 @@ func (v *view) resizeTo(next Resources, member, due string, raises bool) Action 
 func (v *view) againstResizing() string {
 	r := v.Cluster.Tuned.Resized
 	switch {
-	case v.Cluster.ResizeRestarts:
-		return "spec.pod.template has a resizePolicy of RestartContainer for the container etcd, so that a resize would restart members: remove it, or " +
-			"change spec.pod.resources by hand"
+	case slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.ResizeRestarts }):
+		return "the container etcd has a resizePolicy of RestartContainer, so that a resize would restart members: remove it from spec.pod.template, or " +
+			"change spec.pod.resources by hand, for which the members are restarted one after the other"
 	case r.GivenUp != "" && v.Now.Sub(r.Since) < resizeAgain:
 		return "the last time that was given up, because " + r.GivenUp + "; it is tried again after 24 hours"
 	}
@@ -203,7 +207,7 @@ func (v *view) lowered(have Resources) Resources {
 		a, answers := v.answer(m)
 		known = known && answers && u.Peak.CPU > 0 && u.Peak.Memory > 0
 		peak.CPU, peak.Memory = max(peak.CPU, u.Peak.CPU), max(peak.Memory, u.Peak.Memory)
-		floor = max(floor, a.DBSize+u.Heap+besideHeap)
+		floor = max(floor, leastMemory(a, u))
 	}
 	if !known {
 		return have
@@ -216,6 +220,11 @@ func (v *view) lowered(have Resources) Resources {
 		next.Memory = lower(have.Memory, peak.Memory, max(least.Memory, roundUp(floor, memoryStep)), memoryStep)
 	}
 	return next
+}
+
+// leastMemory is what a member may take at a time, by its own word: no number of one is so large that the sum is none.
+func leastMemory(a Answer, u Usage) int64 {
+	return min(a.DBSize, pebibyte) + min(u.Heap, pebibyte) + besideHeap
 }
 
 // lower is loweredShare of what there is, within bounds, if so little was used at most.

@@ -150,7 +150,7 @@ func TestResize(t *testing.T) {
 		"more is given up today":    {requesting(uses(1, much), changed(spec, spec, time.Hour, "why not")), Resources{}, v1beta2.ReasonResourcesHeld, "why not"},
 		"it was given up yesterday": {requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why not")), more, "", ""},
 		"a resize restarts members": {
-			requesting(uses(1, much), func(o *Observed) { o.Cluster.ResizeRestarts = true }), Resources{}, v1beta2.ReasonResourcesHeld, "resizePolicy",
+			requesting(uses(1, much), func(o *Observed) { o.Pods[1].ResizeRestarts = true }), Resources{}, v1beta2.ReasonResourcesHeld, "resizePolicy",
 		},
 		"the mode is Off": {requesting(uses(1, much), func(o *Observed) { o.Cluster.Autopilot.Resources = ModeOff }), Resources{}, "", ""},
 		"the mode is Advise": {
@@ -252,7 +252,7 @@ func TestResizedFor(t *testing.T) {
 		"more":                 {adopted(changed(spec, more, 0, "")), more},
 		"more of one pod":      {adopted(func(o *Observed) { o.Pods[2].Requests = more }), more},
 		"less":                 {adopted(changed(spec, less, 0, "")), Resources{}},
-		"more than is allowed": {adopted(func(o *Observed) { o.Pods[2].Requests.CPU = 3000 }), Resources{}},
+		"more than is allowed": {adopted(func(o *Observed) { o.Pods[2].Requests.CPU = 3000 }), Resources{2000, spec.Memory}},
 		"the mode Off":         {adopted(changed(spec, more, 0, ""), func(o *Observed) { o.Cluster.Autopilot.Resources = ModeOff }), Resources{}},
 	} {
 		if c.got != c.want {

@@ -1,28 +1,66 @@
 package plan
 
-// giveUpResize has all members go back to what they had, if a pod cannot be resized. It never costs a restart: where even that is refused, the pod
-// keeps what it has.
+import (
+	"slices"
+	"time"
+)
+
+// resizable reports whether the pod can be resized in place now. Where that would restart etcd it is an update like any other. Less memory may end
+// etcd, so there one member follows another, as in an update: once all others are healthy, and some time after the last one.
+func (v *view) resizable(m Member, p Pod) bool {
+	if p.ResizeRestarts || !p.Drift.Resources && (!p.Untuned || p.Node == "" || p.ResizeRefused) {
+		return false
+	}
+	r, less := v.Cluster.Tuned.Resized, v.Cluster.Requests().Memory
+	if less == 0 || p.Requests.Memory <= less {
+		return true
+	}
+	lowered := 0
+	for _, other := range v.voters {
+		o := v.pods[other.Name]
+		if o.Requests.Memory <= less {
+			lowered++
+		}
+		if other.ID != m.ID && o.Resizing != "" {
+			return false
+		}
+	}
+	return v.waitForVoters(m.ID) == nil && v.Now.Sub(r.Since) >= time.Duration(lowered)*lowerApart
+}
+
+// giveUpResize has all members go back to what they had, if a pod cannot be resized, or a member does not start with less memory. Who uses more than
+// that by now keeps it. It never costs a restart: where even that is refused, the pod keeps what it has.
 func giveUpResize(v *view) Action {
 	r := v.Cluster.Tuned.Resized
 	why := v.resizeFails()
 	if why == "" {
 		return nil
 	}
+	back := r.Before
+	for _, m := range v.voters {
+		a, _ := v.answer(m)
+		u := v.usage(m)
+		back.Memory = max(back.Memory, min(r.Now.Memory, max(u.Used.Memory, u.Peak.Memory, leastMemory(a, u))))
+	}
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: why}
-	act.Resized.Now, act.Resized.Since, act.Resized.GivenUp = r.Before, v.Now, why
+	act.Resized.Now, act.Resized.Before, act.Resized.Since, act.Resized.GivenUp = back, back, v.Now, why
 	return act
 }
 
-// resizeFails says why a pod cannot be given what Auto Pilot has chosen, empty if it can, or if there is nothing to go back to.
+// resizeFails says why a pod cannot be given what Auto Pilot has chosen, or not run with it; empty if it can, or if there is nothing to go back to.
 func (v *view) resizeFails() string {
 	r := v.Cluster.Tuned.Resized
 	if v.Cluster.Paused || r.Now == r.Before || v.Cluster.Invalid != nil {
 		return ""
 	}
-	for _, m := range v.Etcd.Members {
-		p, there := v.pods[m.Name]
-		switch {
-		case !there || p.Deleting || p.Untuned && p.Node == "":
+	less := r.Now.Memory < r.Before.Memory && v.Now.Sub(r.Since) < lowerEvery
+	for _, p := range v.Pods {
+		switch m, listed := v.members[p.Name]; {
+		case !listed && !(v.Etcd.Contact != ContactQuorum && slices.Contains(v.Cluster.Voters, p.Name)):
+		case p.Deleting || p.Untuned && p.Node == "":
+		case less && p.Node != "" && p.startProblem() != "" && !v.healthy(m):
+			return "pod " + p.Name + " does not start with less memory (" + p.startProblem() + ")"
+		case v.Etcd.Contact != ContactQuorum:
 		case p.ResizeRefused:
 			return "Kubernetes does not resize pod " + p.Name
 		case v.refused(Resize{Name: p.Name, UID: p.UID}):
@@ -66,7 +104,9 @@ func (o Observed) adoptedResources(t Tuned) Tuned {
 		}
 		now.CPU, now.Memory = max(now.CPU, p.Requests.CPU), max(now.Memory, p.Requests.Memory)
 	}
-	if c.Autopilot.Resources == ModeOff || now == c.SpecResources.Requests || now.Exceeds(c.mostResources()) {
+	most := c.mostResources()
+	now = Resources{min(now.CPU, most.CPU), min(now.Memory, most.Memory)}
+	if c.Autopilot.Resources == ModeOff || now == c.SpecResources.Requests {
 		return t
 	}
 	t.Resized = Resized{Now: now, Before: now, InsteadOf: c.SpecResources, Since: o.Now}

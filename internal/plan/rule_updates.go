@@ -52,7 +52,7 @@ func (v *view) changes() map[string]Change {
 }
 
 func (v *view) changeOf(p Pod) Change {
-	c, template := v.volumes[p.Name], p.Drift.Template || v.unfit(p)
+	c, template := v.volumes[p.Name], p.Drift.Template || v.unfit(p) || p.Drift.Resources && p.ResizeRestarts
 	switch {
 	case v.downgraded(p) && template && p.Persistent:
 		return ChangeRecreate
@@ -125,7 +125,7 @@ func updateInPlace(v *view) Action {
 		if p.Drift.Metadata {
 			all = append(all, SetMetadata{Name: p.Name, UID: p.UID})
 		}
-		if p.Drift.Resources || p.Untuned && p.Node != "" && !p.ResizeRefused {
+		if v.resizable(m, p) {
 			all = append(all, Resize{Name: p.Name, UID: p.UID})
 		}
 	}

@@ -101,15 +101,9 @@ func proportionally(n, to, from int64) int64 {
 	return int64(min(quotient, 1<<62))
 }
 
-// ResizeRestarts reports whether the spec has the etcd container restart when it is resized.
-func ResizeRestarts(c *v1beta2.EtcdCluster) bool {
-	if a := c.Spec.Autopilot; podPolicy(c).Template == nil || a == nil || a.Resources == nil { // nobody asks
-		return false
-	}
-	pod, err := basePod(c, "member", 0, PodOptions{})
-	return err == nil && slices.ContainsFunc(EtcdOf(pod).ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
-		return p.RestartPolicy == corev1.RestartContainer
-	})
+// ResizeRestarts reports whether the kubelet starts etcd anew in that pod when its container is resized.
+func ResizeRestarts(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(EtcdOf(pod).ResizePolicy, func(p corev1.ContainerResizePolicy) bool { return p.RestartPolicy == corev1.RestartContainer })
 }
 
 // Untuned is the cluster whose members request what its spec says, whatever Auto Pilot has made of their CPU and memory.

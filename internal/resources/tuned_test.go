@@ -149,7 +149,6 @@ func TestResizeRestarts(t *testing.T) {
 		"the default": {`{"spec":{"containers":[{"name":"etcd","resizePolicy":[{"resourceName":"cpu","restartPolicy":"NotRequired"}]}]}}`, false},
 	} {
 		spec := cluster(func(c *v1beta2.EtcdCluster) {
-			c.Spec.Autopilot = &v1beta2.AutopilotSpec{Resources: &v1beta2.ResourcesAutopilot{}}
 			if c.Spec.Pod = (&v1beta2.PodPolicy{}); title != "no template" {
 				c.Spec.Pod.Template = &runtime.RawExtension{}
 			}
@@ -157,7 +156,11 @@ func TestResizeRestarts(t *testing.T) {
 		if c.template != "" {
 			spec.Spec.Pod.Template.Raw = []byte(c.template)
 		}
-		if got := ResizeRestarts(spec); got != c.want {
+		pod, err := basePod(spec, "member", 0, PodOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ResizeRestarts(pod); got != c.want {
 			t.Errorf("%s: %t", title, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/hack/tool/build"
+	"github.com/etcdpilot/etcd-operator/test/lab/image"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/olm"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/programs"
@@ -131,7 +132,7 @@ func (o OLM) wait(ctx context.Context) error {
 // LoadBundle makes an image of a bundle, in a folder as operator-sdk writes it, and makes it available to the cluster
 // under a reference. It holds what bundle.Dockerfile makes.
 func (o OLM) LoadBundle(ctx context.Context, reference, folder string) error {
-	spec, err := olm.Bundle(folder)
+	spec, err := image.Bundle(folder)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,17 @@
 package reproducible
 
 import (
+	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
 )
 
 // root is the top of the source tree.
@@ -54,4 +59,26 @@ func elsewhere(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return []string{"GOCACHE=" + t.TempDir(), "GOMODCACHE=" + modules}
+}
+
+// tool gives the path of a pinned program.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	return strings.TrimSpace(run(t, filepath.Join(root, "hack", "tool"), nil, "go run . "+name))
+}
+
+// write writes a file.
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve runs a registry, and gives its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
 }

@@ -45,6 +45,19 @@ func (b *Builder) Ensure(ctx context.Context, name string) (Tool, error) {
 	return tool, b.ensure(ctx, tool, slices.Sorted(maps.Keys(tool.Binaries)))
 }
 
+// EnsureFor returns a tool whose programs run on another platform, such as linux/arm64, and not on this machine, built now if they are
+// not in the cache.
+func (b *Builder) EnsureFor(ctx context.Context, platform, name string) (Tool, error) {
+	tool, err := b.Pinned(name)
+	if err != nil {
+		return Tool{}, err
+	}
+	if tool, err = tool.crossed(platform); err != nil {
+		return Tool{}, err
+	}
+	return tool, b.ensure(ctx, tool, slices.Sorted(maps.Keys(tool.Binaries)))
+}
+
 // Pinned returns a tool as hack/tools pins it, built or not.
 func (b *Builder) Pinned(name string) (Tool, error) { return load(b.Root, b.Cache, name) }
 

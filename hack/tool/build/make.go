@@ -40,7 +40,7 @@ func (b *Builder) build(ctx context.Context, tool Tool, programs []string) error
 	if err := EnsurePrograms(ctx, b.Out, tool.needs); err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%s %s", tool.Name, tool.Version)
+	what := strings.Join(append([]string{tool.Name, tool.Version}, tool.env...), " ")
 	takes := tool.recipe.takes
 	if len(missing) < len(tool.Binaries) {
 		what, takes = fmt.Sprintf("%s of %s", strings.Join(missing, ", "), what), "up to "+takes
@@ -92,7 +92,7 @@ func compile(ctx context.Context, tool Tool, programs []string, folder string) e
 	}
 	cmd := exec.CommandContext(ctx, "go", args...) // #nosec G204 -- packages that the source tree pins
 	cmd.Dir = tool.source
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off"), tool.env...)
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stderr, &stderr
 	if err := cmd.Run(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -77,6 +78,8 @@ type Tool struct {
 
 	source string
 	recipe recipe
+	// env is what the compiler is told by its environment, beyond what all tools share.
+	env []string
 	// needs are other programs that make runs.
 	needs []Need
 	// make puts at least these programs into a folder.
@@ -85,6 +88,29 @@ type Tool struct {
 
 // Path returns where one of the tool's programs is.
 func (t Tool) Path(binary string) string { return filepath.Join(t.Dir, binary) }
+
+// Source returns the folder of the Go module that pins the tool, and the packages and the tags, separated by commas, that it is built
+// from.
+func (t Tool) Source() (dir string, packages []string, tags string) {
+	return t.source, slices.Sorted(maps.Values(t.Binaries)), t.recipe.tags
+}
+
+// crossed is the tool for another platform.
+func (t Tool) crossed(platform string) (Tool, error) {
+	system, architecture, found := strings.Cut(platform, "/")
+	if !found || system == "" || architecture == "" {
+		return Tool{}, fmt.Errorf("platform %q: want OS/ARCHITECTURE", platform)
+	}
+	if platform == runtime.GOOS+"/"+runtime.GOARCH {
+		return t, nil
+	}
+	if t.recipe.apart || len(t.needs) > 0 {
+		return Tool{}, fmt.Errorf("%s is built for this machine only", t.Name)
+	}
+	t.Dir += "-" + system + "-" + architecture
+	t.env = []string{"GOOS=" + system, "GOARCH=" + architecture}
+	return t, nil
+}
 
 // missing returns those of the programs that are not built.
 func (t Tool) missing(programs []string) ([]string, error) {

@@ -3,6 +3,8 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -20,6 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
@@ -33,9 +37,15 @@ type File struct {
 	Content string
 }
 
-// Spec says what an image holds and how it runs. The image is for this machine's architecture, and the same Spec
-// and files give the same image.
+// Spec says what an image holds and how it runs. The same Spec and files give the same image.
 type Spec struct {
+	// Architecture that the image is for, in Go's words; this machine's if empty.
+	Architecture string
+	// Created is when the image was made, by its own account. The zero time says nothing of it.
+	Created time.Time
+	// Compressed has the layer take as little room as gzip can make it, for an image that travels beyond the machine.
+	Compressed bool
+
 	// Files maps each absolute path in the image to what is there. /tmp and /etc are always there.
 	Files map[string]File
 	// User that the entry point runs as: a name or a number, and a group after a colon. Empty means root.
@@ -54,10 +64,12 @@ func Build(spec Spec) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
-	// Uncompressed, because it only ever travels within the machine.
-	layer := static.NewLayer(content, types.OCIUncompressedLayer)
+	layer, err := layerOf(content, spec.Compressed)
+	if err != nil {
+		return nil, fmt.Errorf("build image: %w", err)
+	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	img, err := mutate.Append(base, mutate.Addendum{Layer: layer, MediaType: types.OCIUncompressedLayer})
+	img, err := mutate.Append(base, layer)
 	if err != nil {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
@@ -66,7 +78,8 @@ func Build(spec Spec) (v1.Image, error) {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
 	file = file.DeepCopy()
-	file.OS, file.Architecture = "linux", runtime.GOARCH
+	file.OS, file.Architecture = "linux", cmp.Or(spec.Architecture, runtime.GOARCH)
+	file.Created = v1.Time{Time: spec.Created}
 	file.Config = v1.Config{
 		User: spec.User, Entrypoint: spec.Entrypoint, Cmd: spec.Cmd, Labels: spec.Labels, Env: withPath(spec.Env),
 	}
@@ -75,6 +88,17 @@ func Build(spec Spec) (v1.Image, error) {
 		return nil, fmt.Errorf("build image: %w", err)
 	}
 	return img, nil
+}
+
+// layerOf makes a layer of an archive.
+func layerOf(content []byte, compressed bool) (mutate.Addendum, error) {
+	if !compressed {
+		return mutate.Addendum{Layer: static.NewLayer(content, types.OCIUncompressedLayer), MediaType: types.OCIUncompressedLayer}, nil
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+	return mutate.Addendum{Layer: layer, MediaType: types.OCILayer}, err
 }
 
 // Push sends an image to a registry that speaks plain HTTP, under a reference's repository and tag (latest

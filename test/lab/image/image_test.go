@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -19,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
 // example is an image with one file of each kind.
@@ -102,6 +105,40 @@ func TestBuild(t *testing.T) {
 func TestBuildIsReproducible(t *testing.T) {
 	if a, b := digest(t, build(t, example(t))), digest(t, build(t, example(t))); a != b {
 		t.Errorf("the same files gave %s, then %s", a, b)
+	}
+}
+
+// TestBuildForElsewhere builds what is published: for another architecture, with the time of its commit, and compressed.
+func TestBuildForElsewhere(t *testing.T) {
+	plain, spec := build(t, example(t)), example(t)
+	spec.Architecture, spec.Created, spec.Compressed = "s390x", time.Unix(1, 0).UTC(), true
+	img := build(t, spec)
+	file, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Architecture != "s390x" || file.OS != "linux" || !file.Created.Equal(spec.Created) {
+		t.Errorf("it is for %s/%s, of %s", file.OS, file.Architecture, file.Created)
+	}
+	layers, err := img.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%d layers, %v", len(layers), err)
+	}
+	if kind, err := layers[0].MediaType(); err != nil || kind != types.OCILayer {
+		t.Errorf("the layer is %s, %v", kind, err)
+	}
+	want, err := plain.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(file.RootFS.DiffIDs, want.RootFS.DiffIDs) {
+		t.Errorf("compressed it has the files %v, want %v", file.RootFS.DiffIDs, want.RootFS.DiffIDs)
+	}
+	if err := validate.Layer(layers[0]); err != nil {
+		t.Error(err)
+	}
+	if again := digest(t, build(t, spec)); again != digest(t, img) {
+		t.Errorf("the same files gave %s, then %s", digest(t, img), again)
 	}
 }
 

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,16 +28,15 @@ func loadCommand() *cobra.Command {
 func imageCommand() *cobra.Command {
 	var (
 		name, output string
-		files        []string
-		spec         image.Spec
+		described    image.Flags
 	)
 	cmd := &cobra.Command{
 		Use:   "image --name NAME --file SOURCE:DESTINATION...",
 		Short: "Build an image from files, and make it available to the cluster or write it to a tar file",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if spec.Files, err = parseFiles(files); err != nil {
+			spec, err := described.Spec(strings.NewReplacer())
+			if err != nil {
 				return err
 			}
 			if output != "" {
@@ -56,34 +52,13 @@ func imageCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&name, "name", "", "reference that the image gets")
 	flags.StringVar(&output, "output", "", "tar file to write instead of loading the image")
-	flags.StringArrayVar(&files, "file", nil, "SOURCE:DESTINATION of a file or folder, may be repeated")
-	flags.StringVar(&spec.User, "user", "", "user that the entry point runs as")
-	flags.StringArrayVar(&spec.Entrypoint, "entrypoint", nil, "entry point; repeat it for each word")
-	flags.StringArrayVar(&spec.Cmd, "cmd", nil, "argument that a container may replace, may be repeated")
-	flags.StringArrayVar(&spec.Env, "env", nil, "NAME=value, may be repeated")
-	flags.StringToStringVar(&spec.Labels, "label", nil, "NAME=value, may be repeated")
+	described.Add(flags)
 	for _, required := range []string{"name", "file"} {
 		if err := cmd.MarkFlagRequired(required); err != nil {
 			panic(err) // The flag is defined a few lines above.
 		}
 	}
 	return cmd
-}
-
-func parseFiles(pairs []string) (map[string]image.File, error) {
-	files := map[string]image.File{}
-	for _, pair := range pairs {
-		source, destination, found := strings.Cut(pair, ":")
-		if !found || source == "" || !strings.HasPrefix(destination, "/") {
-			return nil, fmt.Errorf("--file %q: %w", pair, errors.New("want SOURCE:/DESTINATION"))
-		}
-		below, err := image.Folder(source, destination)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(files, below)
-	}
-	return files, nil
 }
 
 // registryCommand is what up starts as a process of its own.

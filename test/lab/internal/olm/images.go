@@ -70,11 +70,9 @@ func olmSpec(tool build.Tool, busybox image.Spec) image.Spec {
 	return image.Spec{Files: files, User: user, Entrypoint: []string{"/bin/olm"}}
 }
 
-// opmSpec is a server of catalogs. operator-sdk starts it with a shell, and OLM asks it with a program of the image
-// whether it is well.
+// opmSpec is a server of catalogs, with a shell, by which operator-sdk starts it.
 func opmSpec(tools map[string]build.Tool, busybox image.Spec) image.Spec {
-	files := maps.Clone(busybox.Files)
-	files["/bin/opm"] = image.File{Source: tools[build.OPM].Path(build.OPM)}
-	files["/bin/grpc_health_probe"] = image.File{Source: tools[build.GRPCHealthProbe].Path(build.GRPCHealthProbe)}
-	return image.Spec{Files: files, User: user, Entrypoint: []string{"/bin/opm"}}
+	spec := image.CatalogServer(tools[build.OPM].Path(build.OPM), tools[build.GRPCHealthProbe].Path(build.GRPCHealthProbe))
+	maps.Copy(spec.Files, busybox.Files)
+	return spec
 }

@@ -97,39 +97,6 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func TestBundle(t *testing.T) {
-	dir := folder(t, map[string]string{
-		"metadata/annotations.yaml": "annotations:\n  # The core.\n  operators.operatorframework.io.bundle.package.v1: p\n" +
-			"  operators.operatorframework.io.bundle.manifests.v1: manifests/\n",
-		"manifests/csv.yaml":          "kind: ClusterServiceVersion",
-		"tests/scorecard/config.yaml": "kind: Configuration",
-	})
-	spec, err := Bundle(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := map[string]string{
-		"operators.operatorframework.io.bundle.package.v1":   "p",
-		"operators.operatorframework.io.bundle.manifests.v1": "manifests/",
-	}; !maps.Equal(spec.Labels, want) {
-		t.Errorf("the labels are %v, want %v", spec.Labels, want)
-	}
-	if want := []string{
-		"/manifests/csv.yaml", "/metadata/annotations.yaml", "/tests/scorecard/config.yaml",
-	}; !slices.Equal(slices.Sorted(maps.Keys(spec.Files)), want) {
-		t.Errorf("the files are %v, want %v", spec.Files, want)
-	}
-	for name, files := range map[string]map[string]string{
-		"nothing":                {},
-		"annotations of no kind": {"metadata/annotations.yaml": "labels: {}"},
-		"no YAML":                {"metadata/annotations.yaml": "annotations: ["},
-	} {
-		if _, err := Bundle(folder(t, files)); err == nil || !strings.Contains(err.Error(), "annotations.yaml") {
-			t.Errorf("a bundle with %s: %v, want an error that names the file", name, err)
-		}
-	}
-}
-
 func TestCatalog(t *testing.T) {
 	dir := folder(t, map[string]string{"p/catalog.yaml": "schema: olm.package"})
 	spec, err := Catalog(dir, tools(), busybox)

@@ -1,0 +1,164 @@
+package notes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const changelog = `# Changelog
+
+What users notice.
+
+## [0.2.0] - Unreleased
+
+### Added
+
+- Something, as in [install](docs/install.md#helm), [the license](LICENSE) and [elsewhere](https://example.com/a).
+
+## [0.1.0] - 2026-01-31
+
+- The first.
+
+## [0.0.3] - soon
+
+- A date that is none.
+
+## [0.0.2] - 2026-01-30
+
+## [0.0.1] - 2026-01-29
+
+- The last of all.
+
+[0.1.0]: https://example.com
+`
+
+func TestCut(t *testing.T) {
+	first, err := Cut(changelog, "0.1.0")
+	if err != nil || first.Text != "- The first." || !first.Date.Equal(time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v, %v", first, err)
+	}
+	if last, err := Cut(changelog, "0.0.1"); err != nil || last.Text != "- The last of all." {
+		t.Errorf("%+v, %v", last, err)
+	}
+	next, err := Cut(changelog, "0.2.0")
+	if err != nil || !next.Date.IsZero() {
+		t.Errorf("%+v, %v", next, err)
+	}
+	page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", []string{"example.com/o@sha256:1"})
+	for _, want := range []string{
+		"### Added\n", "[install](https://example.com/o/blob/v0.2.0/docs/install.md#helm)", "[the license](https://example.com/o/blob/v0.2.0/LICENSE)",
+		"[elsewhere](https://example.com/a)", "\nexample.com/o@sha256:1\n", "Made with go1.26.8.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	for _, version := range []string{"0.3.0", "0x1.0", "0.0.3", "0.0.2", "1.0"} {
+		if section, err := Cut(changelog, version); err == nil || !strings.Contains(err.Error(), version) {
+			t.Errorf("%s: %+v, %v, want an error that names it", version, section, err)
+		}
+	}
+}
+
+// tree is a repository with one commit.
+func tree(t *testing.T) Tree {
+	t.Helper()
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"CHANGELOG.md": changelog,
+		"catalog/etcd-operator/channels.yaml": "schema: olm.channel\nname: stable\nentries:\n- name: etcd-operator.v0.1.0\n" +
+			"---\nschema: olm.channel\nname: candidate\nentries:\n- name: etcd-operator.v0.1.0\n- name: etcd-operator.v0.2.0\n" +
+			"  replaces: etcd-operator.v0.1.0\n- name: etcd-operator.v0.0.1\n- name: etcd-operator.v0.3.0\n  replaces: etcd-operator.v0.0.1\n",
+	} {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, dir, "init", "--quiet")
+	git(t, dir, "add", ".")
+	commit(t, dir, "first")
+	return Tree{Dir: dir, Version: "0.1.0"}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, output)
+	}
+}
+
+func commit(t *testing.T, dir, message string) {
+	t.Helper()
+	git(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--allow-empty", "-m", message)
+}
+
+func TestCheck(t *testing.T) {
+	released := tree(t)
+	if never, notYet := released.Check(t.Context()); never != nil || notYet != nil {
+		t.Fatalf("%v, %v", never, notYet)
+	}
+	git(t, released.Dir, "tag", "v0.1.0")
+	if never, notYet := released.Check(t.Context()); never != nil || notYet != nil {
+		t.Errorf("with its tag: %v, %v", never, notYet)
+	}
+	for name, test := range map[string]struct {
+		version       string
+		never, notYet string
+		change        func(t *testing.T, dir string)
+	}{
+		"no version":      {version: "v0.1.0", never: "VERSION"},
+		"half a version":  {version: "0.1", never: "VERSION"},
+		"no changelog":    {version: "0.3.0", never: "CHANGELOG.md"},
+		"no channel":      {version: "0.0.2", never: "channels.yaml"},
+		"not the last":    {version: "0.0.1", never: "channels.yaml"},
+		"no date":         {version: "0.2.0", notYet: "Unreleased"},
+		"another commit":  {version: "0.1.0", notYet: "the tag v0.1.0", change: tagged},
+		"a changed tree":  {version: "0.1.0", notYet: "CHANGELOG.md", change: changed},
+		"a file too many": {version: "0.1.0", notYet: "more.txt", change: added},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := tree(t)
+			tree.Version = test.version
+			if test.change != nil {
+				test.change(t, tree.Dir)
+			}
+			never, notYet := tree.Check(t.Context())
+			wants(t, never, test.never)
+			wants(t, notYet, test.notYet)
+		})
+	}
+}
+
+func tagged(t *testing.T, dir string) {
+	git(t, dir, "tag", "v0.1.0")
+	commit(t, dir, "second")
+}
+
+func changed(t *testing.T, dir string) {
+	if err := os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte(changelog+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func added(t *testing.T, dir string) {
+	if err := os.WriteFile(filepath.Join(dir, "more.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wants(t *testing.T, err error, text string) {
+	t.Helper()
+	if (err == nil) != (text == "") || err != nil && !strings.Contains(err.Error(), text) {
+		t.Errorf("%v, want an error with %q", err, text)
+	}
+}
