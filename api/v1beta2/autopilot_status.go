@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AutopilotStatus is what Auto Pilot would do.
+// AutopilotStatus is what Auto Pilot has chosen in the place of what the spec says, and what it holds back.
 type AutopilotStatus struct {
 	// operatorMode is how far the operator lets Auto Pilot go in all of its clusters, whatever their specs say: Off or Advise. It is absent
 	// if that is On.
@@ -24,18 +24,18 @@ type AutopilotStatus struct {
 	// version is the patch release that the operator has chosen of the minor release in the spec.
 	// +optional
 	Version *ChosenVersion `json:"version,omitempty"`
-	// refusedVersions are the patch releases that were taken back, the latest last. They are not tried again in this cluster, and in no other
-	// one of the operator for 24 hours. One that is named in spec.version is removed from here.
+	// refusedVersions are the patch releases that were taken back, the latest last. They are not tried again in this cluster, and no other
+	// one of the operator that would run the same image begins to try them for 24 hours. One that is named in spec.version is removed from here.
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=version
 	// +optional
 	RefusedVersions []RefusedVersion `json:"refusedVersions,omitempty"`
-	// relocation is the member that is moved off a node whose disk is slow, or the last one that was.
+	// relocation is the member that is moved off a node whose disk is slow, or the last one that was, or was to be.
 	// +optional
 	Relocation *Relocation `json:"relocation,omitempty"`
-	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window or for its
-	// turn among several clusters.
+	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window, for the
+	// end of a trial, or for its turn among several clusters.
 	// +listType=map
 	// +listMapKey=feature
 	// +optional
@@ -159,7 +159,7 @@ type Relocation struct {
 	// node is the one that it was on.
 	// +required
 	Node string `json:"node"`
-	// since is when that was decided.
+	// since is when that was decided, or, with givenUp, when it was given up.
 	// +required
 	Since metav1.Time `json:"since"`
 	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the

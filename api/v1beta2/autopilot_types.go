@@ -20,7 +20,8 @@ const (
 
 // AutopilotSpec says what the operator may do by itself beyond keeping the cluster at its spec.
 type AutopilotSpec struct {
-	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this.
+	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this, and each has its own mode. Off begins nothing
+	// new: what is being rolled out, or is on trial, is completed.
 	// +kubebuilder:validation:Enum=Off;Advise;On
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Mode"
@@ -49,7 +50,8 @@ type AutopilotSpec struct {
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
 	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back what they do not
-	// use: within min and max, and without a restart. It does nothing unless min or max is given, and is On then.
+	// use: within min and max, and without a restart. CPU or memory with neither min nor max stays as it is. On if there is min or max,
+	// otherwise Off.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="CPU and memory",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Resources *ResourcesAutopilot `json:"resources,omitempty"`
@@ -61,8 +63,8 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`
 
-	// relocation moves a member whose disk has been slow for an hour, while that of another one was quick, to another node: it is replaced by a new
-	// member there, one a day at most. Advise by default.
+	// relocation moves a member whose disk has been slow for an hour, while that of another one was four times as fast, to another node: it is
+	// replaced by a new member there, one a day at most. Advise by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Relocation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Relocation *AutopilotFeature `json:"relocation,omitempty"`
@@ -124,10 +126,12 @@ type VolumeAutopilot struct {
 type ResourcesAutopilot struct {
 	AutopilotFeature `json:",inline"`
 
-	// min is the least that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
+	// min is how low Auto Pilot goes; what spec.pod.resources requests may be lower. Where it is absent and max is not, that request takes its
+	// place.
 	// +optional
 	Min *ResourceBounds `json:"min,omitempty"`
-	// max is the most that each member is given. Where it is absent, that is what spec.pod.resources requests, which is always allowed.
+	// max is how high Auto Pilot goes; what spec.pod.resources requests may be higher. Where it is absent and min is not, that request takes its
+	// place.
 	// +optional
 	Max *ResourceBounds `json:"max,omitempty"`
 }

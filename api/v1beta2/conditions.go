@@ -22,7 +22,8 @@ const (
 	// spec.auth never asked for it do not have it.
 	ConditionAuthenticated = "Authenticated"
 	// ConditionAnomaly is true of an EtcdCluster while a member deviates from what it was like in the last day, and unknown until a member is
-	// known for a day, or where none could be compared for an hour. Those with the mode Off of spec.autopilot.anomaly do not have it.
+	// known for a day, or where none could be compared for an hour. Those that are paused or hibernate, and those
+	// with the mode Off of spec.autopilot.anomaly, do not have it.
 	ConditionAnomaly = "Anomaly"
 	// ConditionAccepted is false of an EtcdBackup or EtcdRestore whose spec cannot be carried out.
 	ConditionAccepted = "Accepted"

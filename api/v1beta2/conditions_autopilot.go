@@ -15,7 +15,7 @@ const (
 	// Nothing, or set spec.maintenanceWindow if there is none: it is done once that opens. Do it by hand if it cannot wait.
 	ReasonWaitingForWindow = "WaitingForWindow"
 	// ReasonWaitingForBrake means that something is due that would disturb clients, and that as many clusters are being disturbed as the
-	// operator allows at a time.
+	// operator allows at a time: five, and three of one namespace. That limit is the brake.
 	//
 	// Nothing: its turn comes, in the order of asking. If it takes hours, look for clusters in which something of Auto Pilot does not end.
 	ReasonWaitingForBrake = "WaitingForBrake"
@@ -66,7 +66,7 @@ const (
 	// ReasonResourcesHeld means that the members use most of the CPU or memory that they request, or little of it for a week, and that this is not
 	// changed: the message says why.
 	//
-	// Do what the message says: raise spec.autopilot.resources.max, free room on the nodes, or set spec.pod.resources.
+	// Do what the message says: raise or set spec.autopilot.resources.max, free room on the nodes, or set spec.pod.resources.
 	ReasonResourcesHeld = "ResourcesHeld"
 	// ReasonFollowingPatch means that spec.version is a minor release, and that etcd is updated to a newer patch release of it that the operator
 	// is tested with: one member after the other.
@@ -84,13 +84,14 @@ const (
 	// Nothing. To have the others follow at once, set spec.version to the full version.
 	ReasonPatchOnTrial = "PatchOnTrial"
 	// ReasonPatchRefused means that the first member with a newer patch release did not become healthy, or failed within ten minutes, and that the
-	// release was taken back: the members run the former one. It is not tried again in this cluster, and in no other one of the operator for a day.
+	// release was taken back: the members run the former one. It is not tried again in this cluster, and no other one of the operator that
+	// would run the same image begins to try it for a day.
 	//
 	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To have
-	// this one tried again, set spec.version to the full version.
+	// this one tried again, set spec.version to the full version. To be told no more, set it to the full version that runs.
 	ReasonPatchRefused = "PatchRefused"
-	// ReasonRelocating means that the disk of a member was slow for an hour while that of another member was quick, and that it is moved to another
-	// node: a new member joins there, and then it is removed.
+	// ReasonRelocating means that the disk of a member was slow for an hour while that of another member was four times as fast, and that it is
+	// moved to another node: a new member joins there, and then it is removed.
 	//
 	// Nothing. status.autopilot.relocation says which node that was: see to its disk.
 	ReasonRelocating = "Relocating"
@@ -99,7 +100,7 @@ const (
 	// See to that disk, or to what the message names. The operator goes on by itself.
 	ReasonRelocationHeld = "RelocationHeld"
 	// ReasonRelocationGivenUp means that a member on a slow disk stays where it is, because no new member could take its place in time: the message
-	// says why. It is tried again after 24 hours.
+	// says why. It is tried again 24 hours after that.
 	//
 	// Add a node that the members' pods fit on, with storage for them, or see to the disk.
 	ReasonRelocationGivenUp = "RelocationGivenUp"

@@ -145,7 +145,8 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// autopilot is what Auto Pilot would do; absent if nothing is held and the operator does not bound it.
+	// autopilot is what Auto Pilot has chosen in the place of what the spec says, what it holds back, and how far the operator lets it go;
+	// absent if there is nothing of that.
 	// +optional
 	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
 

@@ -96,7 +96,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Authentication",order=13
 	Auth *AuthPolicy `json:"auth,omitempty"`
 
-	// autopilot says what the operator may do by itself beyond keeping the cluster at this spec. If absent, it is as with mode On.
+	// autopilot says what the operator may do by itself beyond keeping the cluster at this spec. If absent, each
+	// feature has its own default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto Pilot",order=15
 	Autopilot *AutopilotSpec `json:"autopilot,omitempty"`

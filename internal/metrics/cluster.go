@@ -120,7 +120,7 @@ var allClusters = &clusters{
 		"When the first certificate expires, by use; those of the cluster's own authorities are peer-ca and server-ca.", "use"),
 	held: clusterColumn("autopilot_held",
 		"1 while something of Auto Pilot is due and not done, by feature, because it is not safe or may only be advised; 0 while it only waits for "+
-			"the maintenance window or its turn; no series while nothing is due.", "feature"),
+			"a maintenance window that there is, for its turn, or for the end of a trial; no series while nothing is due.", "feature"),
 }
 
 func init() { metrics.Registry.MustRegister(allClusters) }

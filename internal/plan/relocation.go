@@ -14,7 +14,7 @@ type Relocation struct {
 	Member uint64 `json:",string"`
 	// Name is that member's, and Node the node that it was on.
 	Name, Node string
-	// Since is when that was decided.
+	// Since is when that was decided, or when it was given up.
 	Since time.Time `json:",omitzero"`
 	// Successor is the ID of the member that is to take its place, 0 as long as there is none, and once that is over, unless it was given up.
 	Successor uint64 `json:",string"`
@@ -80,7 +80,7 @@ func giveUpRelocation(v *view) Action {
 		return nil
 	}
 	given := v.Cluster.Relocation
-	given.Member, given.GivenUp = 0, why
+	given.Member, given.Since, given.GivenUp = 0, v.Now, why
 	return CommitRelocation{given}
 }
 
@@ -107,7 +107,7 @@ func (v *view) relocation() Action {
 		}
 		return nil
 	}
-	due := fmt.Sprintf("the disk of %s on node %s has been slow for an hour while that of another member was quick, and a move to another node is due",
+	due := fmt.Sprintf("the disk of %s on node %s has been slow for an hour while that of another member was four times as fast, and a move to another node is due",
 		m.Name, v.pods[m.Name].Node)
 	if why := v.againstRelocating(m); why != "" {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
@@ -199,5 +199,5 @@ func (a CommitRelocation) describe() Description {
 			"after 24 hours", a.Name, a.Node, a.GivenUp)}
 	}
 	return Description{"CommitRelocation", v1beta2.ReasonRelocating, fmt.Sprintf("moving %s off node %s, because its disk there has been slow for an "+
-		"hour while that of another member was quick: a new member joins on another node, and then it is removed", a.Name, a.Node)}
+		"hour while that of another member was four times as fast: a new member joins on another node, and then it is removed", a.Name, a.Node)}
 }

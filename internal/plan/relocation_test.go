@@ -202,7 +202,7 @@ func TestRelocation(t *testing.T) {
 	}
 }
 
-// TestGiveUpRelocation has the member stay where no other can take its place in time.
+// TestGiveUpRelocation has the member stay where no other can take its place in time, and records when: 24 hours begin then.
 func TestGiveUpRelocation(t *testing.T) {
 	waiting := func(since time.Duration, changes ...func(*Observed)) Observed {
 		return edit(slowed(3, 1), append([]func(*Observed){func(o *Observed) {
@@ -228,13 +228,13 @@ func TestGiveUpRelocation(t *testing.T) {
 		},
 		"its pod runs":             {waiting(5*time.Minute, runs), ""},
 		"its pod runs for an hour": {waiting(time.Hour, runs), "within an hour"},
-		"nobody wants it any more": {waiting(0, func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeAdvise }), "not On any more"},
+		"nobody wants it any more": {waiting(time.Minute, func(o *Observed) { o.Cluster.Autopilot.Relocation = ModeAdvise }), "not On any more"},
 		"it is paused":             {waiting(time.Hour, func(o *Observed) { o.Cluster.Paused = true }), ""},
 		"there is no quorum":       {waiting(time.Hour, func(o *Observed) { o.Etcd = Etcd{Contact: ContactNone} }), ""},
 		"another one is listed":    {waiting(time.Hour, func(o *Observed) { o.Etcd.Members[1].ID = 0xbad }), ""},
 	} {
 		got, gives := Next(c.o).(CommitRelocation)
-		if gives != (c.says != "") || gives && (got.Member != 0 || !strings.Contains(got.GivenUp, c.says)) {
+		if gives != (c.says != "") || gives && (got.Member != 0 || !got.Since.Equal(now) || !strings.Contains(got.GivenUp, c.says)) {
 			t.Errorf("%s: %#v", title, Next(c.o))
 		}
 	}

@@ -174,7 +174,7 @@ func (v *view) raised(have Resources) (next Resources, busy string) {
 	next = have
 	most, used := v.Cluster.mostResources(), Resources{}
 	for _, m := range v.voters {
-		u := v.usage(m).Used
+		u := v.Cluster.bounded(v.usage(m).Used)
 		if exceeds(u.CPU, have.CPU, busyShare) || exceeds(u.Memory, have.Memory, busyShare) {
 			busy = cmp.Or(busy, m.Name)
 		}
@@ -192,7 +192,7 @@ func (v *view) raise(have, used, most, step int64, what, field string) int64 {
 	}
 	if have >= most {
 		v.held(FeatureResources, v1beta2.ReasonResourcesHeld, fmt.Sprintf("a member uses more than four fifths of the %s that it requests, and it is "+
-			"given no more: that is at spec.autopilot.resources.max.%s; raise it, or lower the load", what, field))
+			"given no more: %s", what, v.Cluster.whatBounds(field)))
 		return have
 	}
 	return min(roundUp(used*100/easedShare, step), most)
@@ -212,11 +212,14 @@ func (v *view) lowered(have Resources) Resources {
 	if !known {
 		return have
 	}
-	least := v.Cluster.leastResources()
-	return Resources{
-		CPU:    lower(have.CPU, peak.CPU, least.CPU, cpuStep),
-		Memory: lower(have.Memory, peak.Memory, max(least.Memory, roundUp(floor, memoryStep)), memoryStep),
+	least, may, next := v.Cluster.leastResources(), v.Cluster.bounded(have), have
+	if may.CPU > 0 {
+		next.CPU = lower(have.CPU, peak.CPU, least.CPU, cpuStep)
 	}
+	if may.Memory > 0 {
+		next.Memory = lower(have.Memory, peak.Memory, max(least.Memory, roundUp(floor, memoryStep)), memoryStep)
+	}
+	return next
 }
 
 // leastMemory is what a member may take at a time, by its own word: no number of one is so large that the sum is none.
@@ -226,7 +229,7 @@ func leastMemory(a Answer, u Usage) int64 {
 
 // lower is loweredShare of what there is, within bounds, if so little was used at most.
 func lower(have, peak, least, step int64) int64 {
-	if have == 0 || peak*100 >= have*idleShare {
+	if peak*100 >= have*idleShare {
 		return have
 	}
 	return min(have, max(roundUp(have*loweredShare/100, step), least))
@@ -235,7 +238,28 @@ func lower(have, peak, least, step int64) int64 {
 // exceeds reports whether it is more than so many hundredths.
 func exceeds(used, have, share int64) bool { return have > 0 && used*100 > have*share }
 
-// mostResources and leastResources are what members may be given: what the spec says where nothing bounds it.
+// bounded has 0 for what has neither a minimum nor a maximum: that is never changed, and how much of it is used does not matter.
+func (c Cluster) bounded(r Resources) Resources {
+	least, most := c.Autopilot.MinResources, c.Autopilot.MaxResources
+	if least.CPU == 0 && most.CPU == 0 {
+		r.CPU = 0
+	}
+	if least.Memory == 0 && most.Memory == 0 {
+		r.Memory = 0
+	}
+	return r
+}
+
+// whatBounds is why members are given no more of what that field of a bound is about, and what to do, as the rest of a sentence.
+func (c Cluster) whatBounds(field string) string {
+	most := c.Autopilot.MaxResources
+	if field == "cpu" && most.CPU == 0 || field == "memory" && most.Memory == 0 {
+		return "that is what spec.pod.resources says, and there is no higher bound; give it one in spec.autopilot.resources, request more, or lower the load"
+	}
+	return "that is at spec.autopilot.resources.max." + field + "; raise it, or lower the load"
+}
+
+// mostResources and leastResources are what members may be given: what the spec says where a bound is absent.
 func (c Cluster) mostResources() Resources {
 	spec, most := c.SpecResources.Requests, c.Autopilot.MaxResources
 	return Resources{max(spec.CPU, most.CPU), max(spec.Memory, most.Memory)}

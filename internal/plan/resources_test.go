@@ -52,6 +52,20 @@ func changed(from, to Resources, ago time.Duration, givenUp string) func(*Observ
 	}
 }
 
+// unbounded takes both bounds away from CPU, from memory, or from both.
+func unbounded(cpu, memory bool) func(*Observed) {
+	return func(o *Observed) {
+		for _, bound := range []*Resources{&o.Cluster.Autopilot.MinResources, &o.Cluster.Autopilot.MaxResources} {
+			if cpu {
+				bound.CPU = 0
+			}
+			if memory {
+				bound.Memory = 0
+			}
+		}
+	}
+}
+
 var (
 	much  = Resources{810, gibi}         // of CPU
 	huge  = Resources{500, 1700 * mebi}  // of memory
@@ -96,10 +110,21 @@ func TestResize(t *testing.T) {
 			v1beta2.ReasonResourcesHeld, "spec.autopilot.resources.max.memory",
 		},
 		"there is no maximum of CPU": {
-			requesting(uses(1, much), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), Resources{}, v1beta2.ReasonResourcesHeld, "max.cpu",
+			requesting(uses(1, much), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), Resources{}, v1beta2.ReasonResourcesHeld, "what spec.pod.resources says",
+		},
+		"CPU has no bound":                     {requesting(uses(1, much), unbounded(true, false)), Resources{}, "", ""},
+		"CPU has no bound, and memory is used": {requesting(uses(1, much), uses(2, huge), unbounded(true, false)), wider, "", ""},
+		"memory has no bound":                  {requesting(uses(1, huge), unbounded(false, true)), Resources{}, "", ""},
+		"memory has no bound, and CPU is used": {requesting(uses(1, huge), uses(2, much), unbounded(false, true)), more, "", ""},
+		"nothing has a bound":                  {requesting(uses(1, huge), uses(2, much), unbounded(true, true)), Resources{}, "", ""},
+		"memory has no bound and is full, and little CPU was used": {
+			requesting(quiet(Resources{300, 1900 * mebi}), unbounded(false, true)), Resources{750, 2 * gibi}, "", "",
+		},
+		"CPU is above the spec and has no bound any more": {
+			requesting(quiet(small), changed(spec, most, 25*time.Hour, ""), unbounded(true, false)), Resources{2000, 3 * gibi}, "", "",
 		},
 		"one is at its maximum, and the other is not": {
-			requesting(uses(1, much), uses(2, huge), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), wider, v1beta2.ReasonResourcesHeld, "max.cpu",
+			requesting(uses(1, much), uses(2, huge), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), wider, v1beta2.ReasonResourcesHeld, "of the CPU",
 		},
 		"little was used for a week": {requesting(quiet(small)), less, "", ""},
 		"two fifths were":            {requesting(quiet(Resources{400, 900 * mebi})), Resources{}, "", ""},
@@ -175,6 +200,9 @@ func TestResize(t *testing.T) {
 				if h.Feature == FeatureResources {
 					held = h.Reason + " " + h.Message
 				}
+			}
+			if most := c.o.Cluster.Autopilot.MaxResources; strings.Contains(held, "max.cpu") && most.CPU == 0 || strings.Contains(held, "max.memory") && most.Memory == 0 {
+				t.Errorf("a maximum that is not set is named: %s", held)
 			}
 			if !strings.HasPrefix(held, c.held) || !strings.Contains(held, c.says) || c.held == "" && held != "" {
 				t.Errorf("held: %q, want %s: %s", held, c.held, c.says)

@@ -42,11 +42,11 @@ func held(c *v1beta2.EtcdCluster) {
 	c.Status.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{
 		{
 			Feature: "defragment", Reason: v1beta2.ReasonWaitingForWindow, Since: metav1.NewTime(now.Add(-3 * time.Hour)),
-			Message: "the file of demo-2 is half empty, and giving 1.2Gi of it back is expected to take 12 s",
+			Message: "defragmenting would give free pages back to the disk (demo-2): that waits for the maintenance window",
 		},
 		{
 			Feature: "noSpace", Reason: v1beta2.ReasonAutopilotAdvises, Since: metav1.NewTime(now.Add(-20 * time.Minute)),
-			Message: "demo-0 has reached its quota: compact, defragment it, and disarm the alarm",
+			Message: "Auto Pilot would act, were its mode On: defragment demo-0",
 		},
 	}}
 }
@@ -59,7 +59,7 @@ func event(reason, message string, ago time.Duration) autopilot.Event {
 func TestWrite(t *testing.T) {
 	none := []autopilot.Event{}
 	several := []autopilot.Event{
-		event(v1beta2.ReasonWaitingForWindow, "autopilot.defragment: the file of demo-2 is half empty", 3*time.Hour),
+		event(v1beta2.ReasonWaitingForWindow, "autopilot.defragment: defragmenting would give free pages back to the disk (demo-2): that waits for the maintenance window", 3*time.Hour),
 		event(v1beta2.ReasonScaling, "adding learner demo-3", time.Hour),
 		event(v1beta2.ReasonNoLongerHeld, "autopilot.noSpace: no longer held for AutopilotAdvises", time.Minute),
 	}
