@@ -127,10 +127,10 @@ type PatchTrial struct {
 	// healthySince is since when the member is healthy; absent while it is not.
 	// +optional
 	HealthySince *metav1.Time `json:"healthySince,omitempty"`
-	// restarts is how often its container had been started again by then.
+	// restarts is how often its container had been started again when the member was healthy.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
-	// failingSince is since when it is not healthy, or only now and then; absent while it has been healthy ever since its first start.
+	// failingSince is since when it is neither Ready nor answers, or only now and then; absent while it has not failed since its first start.
 	// +optional
 	FailingSince *metav1.Time `json:"failingSince,omitempty"`
 }

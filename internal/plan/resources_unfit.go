@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -53,23 +54,42 @@ func (v *view) resizeFails() string {
 	if v.Cluster.Paused || r.Now == r.Before || v.Cluster.Invalid != nil {
 		return ""
 	}
-	less := r.Now.Memory < r.Before.Memory && v.Now.Sub(r.Since) < lowerEvery
 	for _, p := range v.Pods {
-		switch m, listed := v.members[p.Name]; {
-		case !listed && !(v.Etcd.Contact != ContactQuorum && slices.Contains(v.Cluster.Voters, p.Name)):
-		case p.Deleting || p.Untuned && p.Node == "":
-		case less && p.Node != "" && p.startProblem() != "" && !v.healthy(m):
-			return "pod " + p.Name + " does not start with less memory (" + p.startProblem() + ")"
-		case v.Etcd.Contact != ContactQuorum:
-		case p.ResizeRefused:
-			return "Kubernetes does not resize pod " + p.Name
-		case v.refused(Resize{Name: p.Name, UID: p.UID}):
-			return "the API server refuses to resize pod " + p.Name
-		case p.ResizeInfeasible:
-			return "the node of pod " + p.Name + " can never provide that"
-		case p.Resizing != "" && v.Now.Sub(r.Since) >= resizeLimit && v.Now.Sub(p.ResizingSince) >= resizeLimit:
-			return "pod " + p.Name + " could not be resized within ten minutes (" + p.Resizing + ")"
+		_, listed := v.members[p.Name]
+		lost := v.Etcd.Contact != ContactQuorum && slices.Contains(v.Cluster.Voters, p.Name)
+		if !listed && !lost || p.Deleting || p.Untuned && p.Node == "" {
+			continue
 		}
+		if why := cmp.Or(v.startFails(p, r), v.resizeFailsOf(p, r)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// startFails says so of a member that does not start with less memory, which may be what it lacks. It takes no quorum: two of three may be down
+// for it.
+func (v *view) startFails(p Pod, r Resized) string {
+	less := r.Now.Memory < r.Before.Memory && v.Now.Sub(r.Since) < lowerEvery
+	if !less || p.Node == "" || p.startProblem() == "" || slices.Contains(v.Healthy, p.Name) {
+		return ""
+	}
+	return "pod " + p.Name + " does not start with less memory (" + p.startProblem() + ")"
+}
+
+// resizeFailsOf says why that pod cannot be resized, empty if it can.
+func (v *view) resizeFailsOf(p Pod, r Resized) string {
+	late := v.Now.Sub(r.Since) >= resizeLimit && v.Now.Sub(p.ResizingSince) >= resizeLimit
+	switch {
+	case v.Etcd.Contact != ContactQuorum:
+	case p.ResizeRefused:
+		return "Kubernetes does not resize pod " + p.Name
+	case v.refused(Resize{Name: p.Name, UID: p.UID}):
+		return "the API server refuses to resize pod " + p.Name
+	case p.ResizeInfeasible:
+		return "the node of pod " + p.Name + " can never provide that"
+	case p.Resizing != "" && late:
+		return "pod " + p.Name + " could not be resized within ten minutes (" + p.Resizing + ")"
 	}
 	return ""
 }

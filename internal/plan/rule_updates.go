@@ -52,7 +52,7 @@ func (v *view) changes() map[string]Change {
 }
 
 func (v *view) changeOf(p Pod) Change {
-	c, template := v.volumes[p.Name], p.Drift.Template || v.unfit(p) || p.Drift.Resources && p.ResizeRestarts
+	c, template := v.volumes[p.Name], v.needsAnotherPod(p)
 	switch {
 	case v.downgraded(p) && template && p.Persistent:
 		return ChangeRecreate
@@ -72,6 +72,11 @@ func (v *view) changeOf(p Pod) Change {
 		return ChangeRecreate
 	}
 	return ChangeRestart
+}
+
+// needsAnotherPod reports whether the pod cannot be brought to the spec as long as etcd runs in it.
+func (v *view) needsAnotherPod(p Pod) bool {
+	return p.Drift.Template || v.unfit(p) || p.Drift.Resources && p.ResizeRestarts
 }
 
 // hasToGo reports whether the member of that name is replaced wherever its pod could be: its data must not come back, or it is moved to another
