@@ -81,8 +81,8 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		Pinned:        r.pinned(c),
 		SpecResources: resources.SpecResources(c),
-		SpecQuota: resources.SpecQuota(c, version.Normalize(c.Spec.Version)),
-		Spec:      status.SpecText(c),
-		Resuming:  resuming(&c.Status),
+		SpecQuota:     resources.SpecQuota(c, version.Normalize(c.Spec.Version)),
+		Spec:          status.SpecText(c),
+		Resuming:      resuming(&c.Status),
 	}
 }
