@@ -49,7 +49,7 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volume *VolumeAutopilot `json:"volume,omitempty"`
 
-	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back what they do not
+	// resources gives the members more CPU and memory where they use most of what spec.pod.resources requests, and takes back CPU that they do not
 	// use: within min and max, and without a restart. CPU or memory with neither min nor max stays as it is. On if there is min or max,
 	// otherwise Off.
 	// +optional
@@ -122,12 +122,12 @@ type VolumeAutopilot struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode == 'Off' || has(self.min) || has(self.max)",message="autopilot.resources: give max, min or both: without them nothing is changed"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.cpu) || !has(self.max.cpu) || quantity(string(self.min.cpu)).compareTo(quantity(string(self.max.cpu))) <= 0",message="autopilot.resources: min.cpu must not be above max.cpu"
-// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !has(self.min.memory) || !has(self.max.memory) || quantity(string(self.min.memory)).compareTo(quantity(string(self.max.memory))) <= 0",message="autopilot.resources: min.memory must not be above max.memory"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.min.memory)",message="autopilot.resources: there is no min.memory, because memory is never lowered: remove it"
 type ResourcesAutopilot struct {
 	AutopilotFeature `json:",inline"`
 
-	// min is how low Auto Pilot goes; what spec.pod.resources requests may be lower. Where it is absent and max is not, that request takes its
-	// place.
+	// min is how low Auto Pilot goes with CPU, the only one that it lowers; what spec.pod.resources requests may be lower. Where it is absent and
+	// max is not, that request takes its place.
 	// +optional
 	Min *ResourceBounds `json:"min,omitempty"`
 	// max is how high Auto Pilot goes; what spec.pod.resources requests may be higher. Where it is absent and min is not, that request takes its

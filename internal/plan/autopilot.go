@@ -29,7 +29,7 @@ type Autopilot struct {
 	// Enlarge gives the members volumes of up to MaxVolume bytes where a higher quota needs them; ModeOff if there is no maximum.
 	Enlarge   Mode  `json:",omitempty"`
 	MaxVolume int64 `json:",omitempty"`
-	// Resources has the members request more or less CPU and memory, within MinResources and MaxResources; 0 there is no bound of its own: what the
+	// Resources has the members request more CPU and memory, or less CPU, within MinResources and MaxResources; 0 there is no bound of its own: what the
 	// spec says is one.
 	Resources                  Mode      `json:",omitempty"`
 	MinResources, MaxResources Resources `json:",omitzero"`

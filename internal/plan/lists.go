@@ -138,7 +138,7 @@ var repair = group{"repair", []rule{
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	retreat,                 // Auto Pilot: the first member fails with a new patch release: take it back
-	giveUpResize,            // Auto Pilot: a pod cannot be resized, or not run with less memory: all have what they had
+	giveUpResize,            // Auto Pilot: a pod cannot be given the CPU or memory that was chosen: all have what they had
 	fitUnscheduled,          // no node takes a pod that requests what Auto Pilot has chosen: have it request what the spec says
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec

@@ -52,8 +52,8 @@ const (
 	// idleShare is how many hundredths have to have been used at some time within seven days, or less is due: loweredShare of it. Whoever used
 	// just less than idleShare then uses 53 hundredths: more is not due.
 	idleShare, loweredShare = 40, 75
-	// besideHeap is how much memory is requested at least beside the file of the database and the largest heap: six segments of the log. The
-	// kubelet refuses a limit below what the container has, which is with the pages of files that are cached.
+	// besideHeap is how much memory a member may take beside the file of the database and the largest heap: six segments of the log, whose pages are
+	// cached.
 	besideHeap = 6 * 64 << 20
 	// lowerEvery is how long nothing is lowered after any change.
 	lowerEvery = 24 * time.Hour
@@ -64,9 +64,7 @@ const (
 	resizeAgain = 24 * time.Hour
 	// cpuStep and memoryStep are what amounts are multiples of that Auto Pilot chooses.
 	cpuStep, memoryStep = 10, 16 << 20
-	// lowerApart is how long the next member is not given less memory after another one was: the kernel may end that one only later.
-	lowerApart = 5 * time.Minute
-	pebibyte   = 1 << 50
+	pebibyte            = 1 << 50
 )
 
 // of is what still counts of it.
@@ -122,7 +120,7 @@ func (v *view) resizing() Action {
 	if next = v.lowered(have); next == have {
 		return nil
 	}
-	return v.resizeTo(next, "", fmt.Sprintf("no member has used two fifths of what it requests (%s) for seven days, and %s is due", have, next), false)
+	return v.resizeTo(next, "", fmt.Sprintf("no member has used two fifths of the CPU that it requests (%s) for seven days, and %s is due", have, next), false)
 }
 
 // resizeTo is the act, if it may be done now. To have more cannot wait for a window: it disturbs nobody, and a member that lacks memory may end. To
@@ -198,28 +196,19 @@ func (v *view) raise(have, used, most, step int64, what, field string) int64 {
 	return min(roundUp(used*100/easedShare, step), most)
 }
 
-// lowered is what members are to request because none has used much of what it does for a week. Memory stays above what the database and the heap
-// may take, whatever was used at most.
+// lowered is what members are to request because none has used much CPU for a week. Memory is never lowered: whoever lacks it ends, and nothing
+// tells before.
 func (v *view) lowered(have Resources) Resources {
-	peak, floor, known := Resources{}, int64(0), len(v.voters) > 0
+	peak, known := int64(0), v.Cluster.bounded(have).CPU > 0
 	for _, m := range v.voters {
 		u := v.usage(m)
-		a, answers := v.answer(m)
-		known = known && answers && u.Peak.CPU > 0 && u.Peak.Memory > 0
-		peak.CPU, peak.Memory = max(peak.CPU, u.Peak.CPU), max(peak.Memory, u.Peak.Memory)
-		floor = max(floor, leastMemory(a, u))
+		known = known && u.Peak.CPU > 0
+		peak = max(peak, u.Peak.CPU)
 	}
-	if !known {
-		return have
+	if known {
+		have.CPU = lower(have.CPU, peak, v.Cluster.leastCPU(), cpuStep)
 	}
-	least, may, next := v.Cluster.leastResources(), v.Cluster.bounded(have), have
-	if may.CPU > 0 {
-		next.CPU = lower(have.CPU, peak.CPU, least.CPU, cpuStep)
-	}
-	if may.Memory > 0 {
-		next.Memory = lower(have.Memory, peak.Memory, max(least.Memory, roundUp(floor, memoryStep)), memoryStep)
-	}
-	return next
+	return have
 }
 
 // leastMemory is what a member may take at a time, by its own word: no number of one is so large that the sum is none.
@@ -259,15 +248,14 @@ func (c Cluster) whatBounds(field string) string {
 	return "that is at spec.autopilot.resources.max." + field + "; raise it, or lower the load"
 }
 
-// mostResources and leastResources are what members may be given: what the spec says where a bound is absent.
+// mostResources and leastCPU are what members may be given: what the spec says where a bound is absent.
 func (c Cluster) mostResources() Resources {
 	spec, most := c.SpecResources.Requests, c.Autopilot.MaxResources
 	return Resources{max(spec.CPU, most.CPU), max(spec.Memory, most.Memory)}
 }
 
-func (c Cluster) leastResources() Resources {
-	spec, least := c.SpecResources.Requests, c.Autopilot.MinResources
-	return Resources{cmp.Or(least.CPU, spec.CPU), cmp.Or(least.Memory, spec.Memory)}
+func (c Cluster) leastCPU() int64 {
+	return cmp.Or(c.Autopilot.MinResources.CPU, c.SpecResources.Requests.CPU)
 }
 
 // usage is what a voter has used, the zero Usage if that is not known.
@@ -288,7 +276,7 @@ func (a CommitTuning) describeResources() Description {
 	case a.Member != "":
 		what = fmt.Sprintf("having the members request %s, because %s uses more than four fifths of it: their pods are resized in place", what, a.Member)
 	default:
-		what = fmt.Sprintf("having the members request %s, because none has used two fifths of it for seven days: their pods are resized in place", what)
+		what = fmt.Sprintf("having the members request %s, because none has used two fifths of that CPU for seven days: their pods are resized in place", what)
 	}
 	return Description{"CommitTuning", v1beta2.ReasonResizingMembers, what}
 }

@@ -72,7 +72,7 @@ var (
 	small = Resources{300, 700 * mebi}   // of both
 	spec  = Resources{1000, 2 * gibi}    // what the spec requests
 	more  = Resources{1270, 2 * gibi}    // 810m are 64 hundredths of it
-	less  = Resources{750, 1536 * mebi}  // three quarters
+	less  = Resources{750, 2 * gibi}     // three quarters of the CPU
 	most  = Resources{2000, 4 * gibi}    // the bounds
 	wider = Resources{1000, 2672 * mebi} // 1700Mi are 64 hundredths of it, in steps of 16Mi
 )
@@ -121,7 +121,7 @@ func TestResize(t *testing.T) {
 			requesting(quiet(Resources{300, 1900 * mebi}), unbounded(false, true)), Resources{750, 2 * gibi}, "", "",
 		},
 		"CPU is above the spec and has no bound any more": {
-			requesting(quiet(small), changed(spec, most, 25*time.Hour, ""), unbounded(true, false)), Resources{2000, 3 * gibi}, "", "",
+			requesting(quiet(small), changed(spec, most, 25*time.Hour, ""), unbounded(true, false)), Resources{}, "", "",
 		},
 		"one is at its maximum, and the other is not": {
 			requesting(uses(1, much), uses(2, huge), func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), wider, v1beta2.ReasonResourcesHeld, "of the CPU",
@@ -133,18 +133,14 @@ func TestResize(t *testing.T) {
 			requesting(quiet(small), func(o *Observed) { o.Etcd.Usages[2].Peak = Resources{} }), Resources{}, "", "",
 		},
 		"the minimum is near": {
-			requesting(quiet(small), func(o *Observed) { o.Cluster.Autopilot.MinResources = Resources{900, 1900 * mebi} }), Resources{900, 1900 * mebi}, "", "",
+			requesting(quiet(small), func(o *Observed) { o.Cluster.Autopilot.MinResources.CPU = 900 }), Resources{900, 2 * gibi}, "", "",
 		},
 		"there is no minimum": {requesting(quiet(small), func(o *Observed) { o.Cluster.Autopilot.MinResources = Resources{} }), Resources{}, "", ""},
 		"it is above the spec, and there is no minimum": {
 			requesting(quiet(small), changed(spec, most, 25*time.Hour, ""), func(o *Observed) { o.Cluster.Autopilot.MinResources = Resources{} }),
-			Resources{1500, 3 * gibi},
+			Resources{1500, 4 * gibi},
 			"", "",
 		},
-		"the database takes it": {
-			requesting(quiet(small), func(o *Observed) { o.Etcd.Answers[1].DBSize = 1300 * mebi }), Resources{750, 1744 * mebi}, "", "",
-		},
-		"the heap took it":          {requesting(quiet(small), func(o *Observed) { o.Etcd.Usages[1].Heap = 2 * gibi }), Resources{750, 2 * gibi}, "", ""},
 		"it was changed today":      {requesting(quiet(small), changed(spec, more, 23*time.Hour, "")), Resources{}, "", ""},
 		"it was changed yesterday":  {requesting(quiet(small), changed(most, spec, 25*time.Hour, "")), less, "", ""},
 		"more is given up today":    {requesting(uses(1, much), changed(spec, spec, time.Hour, "why not")), Resources{}, v1beta2.ReasonResourcesHeld, "why not"},
@@ -265,7 +261,7 @@ func TestResizedFor(t *testing.T) {
 func TestTellsOfResizing(t *testing.T) {
 	for want, a := range map[string]Action{
 		"having the members request 1270m of CPU and 2048Mi of memory instead of 1000m of CPU and 2048Mi of memory, because c-1 uses": Next(requesting(uses(1, much))),
-		"having the members request 750m of CPU and 1536Mi of memory instead of":                                                      Next(requesting(quiet(small))),
+		"having the members request 750m of CPU and 2048Mi of memory instead of":                                                      Next(requesting(quiet(small))),
 		"the members request 1000m of CPU and 2048Mi of memory instead of 1270m of CPU and 2048Mi of memory again, because": Next(
 			requesting(changed(spec, more, 0, ""), func(o *Observed) { o.Pods[1].ResizeInfeasible = true })),
 	} {

@@ -1,36 +1,26 @@
 package plan
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "slices"
 
 // resizable reports whether the pod can be resized in place now. Where that would restart etcd it is an update like any other. Less memory may end
-// etcd, so there one member follows another, as in an update: once all others are healthy, and some time after the last one.
+// etcd, so there one member follows another, as in an update: once all others are healthy, and have been resized.
 func (v *view) resizable(m Member, p Pod) bool {
 	if p.ResizeRestarts || !p.Drift.Resources && (!p.Untuned || p.Node == "" || p.ResizeRefused) {
 		return false
 	}
-	r, less := v.Cluster.Tuned.Resized, v.Cluster.Requests().Memory
+	less := v.Cluster.Requests().Memory
 	if less == 0 || p.Requests.Memory <= less {
 		return true
 	}
-	lowered := 0
-	for _, other := range v.voters {
+	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		if o.Requests.Memory <= less {
-			lowered++
-		}
-		if other.ID != m.ID && o.Resizing != "" {
-			return false
-		}
+		return other.ID != m.ID && o.Requests.Memory <= less && o.Resizing != ""
 	}
-	return v.waitForVoters(m.ID) == nil && v.Now.Sub(r.Since) >= time.Duration(lowered)*lowerApart
+	return !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }
 
-// giveUpResize has all members go back to what they had, if a pod cannot be resized, or a member does not start with less memory. Who uses more than
-// that by now keeps it. It never costs a restart: where even that is refused, the pod keeps what it has.
+// giveUpResize has all members go back to what they had, if a pod cannot be resized. Who uses more than that by now keeps it. It never costs a
+// restart: where even that is refused, the pod keeps what it has.
 func giveUpResize(v *view) Action {
 	r := v.Cluster.Tuned.Resized
 	why := v.resizeFails()
@@ -48,40 +38,28 @@ func giveUpResize(v *view) Action {
 	return act
 }
 
-// resizeFails says why a pod cannot be given what Auto Pilot has chosen, or not run with it; empty if it can, or if there is nothing to go back to.
+// resizeFails says why a pod cannot be given what Auto Pilot has chosen, empty if it can, or if there is nothing to go back to.
 func (v *view) resizeFails() string {
 	r := v.Cluster.Tuned.Resized
 	if v.Cluster.Paused || r.Now == r.Before || v.Cluster.Invalid != nil {
 		return ""
 	}
-	for _, p := range v.Pods {
-		_, listed := v.members[p.Name]
-		lost := v.Etcd.Contact != ContactQuorum && slices.Contains(v.Cluster.Voters, p.Name)
-		if !listed && !lost || p.Deleting || p.Untuned && p.Node == "" {
+	for _, m := range v.Etcd.Members {
+		p, there := v.pods[m.Name]
+		if !there || p.Deleting || p.Untuned && p.Node == "" {
 			continue
 		}
-		if why := cmp.Or(v.startFails(p, r), v.resizeFailsOf(p, r)); why != "" {
+		if why := v.resizeFailsOf(p, r); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// startFails says so of a member that does not start with less memory, which may be what it lacks. It takes no quorum: two of three may be down
-// for it.
-func (v *view) startFails(p Pod, r Resized) string {
-	less := r.Now.Memory < r.Before.Memory && v.Now.Sub(r.Since) < lowerEvery
-	if !less || p.Node == "" || p.startProblem() == "" || slices.Contains(v.Healthy, p.Name) {
-		return ""
-	}
-	return "pod " + p.Name + " does not start with less memory (" + p.startProblem() + ")"
-}
-
 // resizeFailsOf says why that pod cannot be resized, empty if it can.
 func (v *view) resizeFailsOf(p Pod, r Resized) string {
 	late := v.Now.Sub(r.Since) >= resizeLimit && v.Now.Sub(p.ResizingSince) >= resizeLimit
 	switch {
-	case v.Etcd.Contact != ContactQuorum:
 	case p.ResizeRefused:
 		return "Kubernetes does not resize pod " + p.Name
 	case v.refused(Resize{Name: p.Name, UID: p.UID}):
