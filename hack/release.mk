@@ -1,5 +1,20 @@
 # What a release consists of, and how it gets out. docs/release.md says in which order.
 
+# Recipes have VERSION as it is, and a tag's name may hold commands. So it is looked at before anything expands it: nothing may be in it but
+# what versions consist of, and only then a shell sees it. A build, for which docker has a VERSION of its own, is not asked.
+ifneq ($(filter chart release release-%,$(MAKECMDGOALS)),)
+version-rest := $(value VERSION)
+$(foreach c,. - 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o p q r s t u v w x y z \
+	A B C D E F G H I J K L M N O P Q R S T U V W X Y Z,$(eval version-rest := $$(subst $(c),,$$(version-rest))))
+version-number := (0|[1-9][0-9]*)
+version-valid = $(shell [[ $(VERSION) =~ ^$(version-number)[.]$(version-number)[.]$(version-number)(-[0-9A-Za-z.-]+)?$$ ]] && echo yes)
+ifneq (x$(version-rest)x,xx)
+$(error VERSION has characters that no version has: want one such as 1.2.3 or 1.2.3-rc.1)
+else ifneq ($(version-valid),yes)
+$(error VERSION is "$(VERSION)": want one such as 1.2.3 or 1.2.3-rc.1)
+endif
+endif
+
 # RELEASE is the folder that gets it, and STAGE the one that it is made in.
 RELEASE = $(DIST)/v$(VERSION)
 STAGE = $(BIN)/release
