@@ -54,10 +54,14 @@ func (p pushed) push(cmd *cobra.Command) (names []name.Digest, err error) {
 		return nil, err
 	}
 	registry := push.Registry(p.registry)
+	file := filepath.Join(p.dir, chartName+"-"+p.version+".tgz")
+	// Images looks at all tags of images before it pushes one, and has to know of the chart's by then.
+	if err := registry.ChartVacant(cmd.Context(), file, chartName, p.version); err != nil {
+		return nil, err
+	}
 	if names, err = registry.Images(cmd.Context(), all); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(p.dir, chartName+"-"+p.version+".tgz")
 	pinned, err := registry.Chart(cmd.Context(), p.helm, file, chartName, p.version)
 	if err != nil {
 		return names, err

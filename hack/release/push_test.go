@@ -90,6 +90,18 @@ func pushTo(t *testing.T, at, version, dir string, more ...string) (string, erro
 	return run(t, append([]string{"push", "--release=" + dir, "--version=" + version, "--registry=" + at, "--helm=/no/such/helm"}, more...)...)
 }
 
+// TestPushLooksAtAllTagsFirst pushes no image of a release whose chart has the version of another one.
+func TestPushLooksAtAllTagsFirst(t *testing.T) {
+	at := serve(t)
+	putChart(t, at, "1.0.0", "another chart")
+	if _, err := pushTo(t, at, "1.0.0", released(t, "1.0.0")); err == nil || !strings.Contains(err.Error(), "never changed") {
+		t.Errorf("%v, want a refusal", err)
+	}
+	if got := digest(t, at+"/"+catalog+":v1.0.0"); got != "" {
+		t.Errorf("the catalog was pushed: %s", got)
+	}
+}
+
 // TestPushMovesLatestUpOnly pushes versions in another order than theirs.
 func TestPushMovesLatestUpOnly(t *testing.T) {
 	at, want := serve(t), ""
