@@ -24,6 +24,8 @@ SOURCE ?= https://github.com/etcdpilot/etcd-operator
 REHEARSAL ?=
 # COSIGN_KEY is what cosign signs a release with: a file, or an address as of a KMS. Without one, nothing is signed.
 COSIGN_KEY ?=
+# LATEST=no has release-push leave the catalog's tag latest alone, from which OLM updates by itself: release-latest moves it later.
+LATEST ?= yes
 
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -129,10 +131,14 @@ release-catalog:
 	cd $(STAGE)/tree && ($(call catalog-in,$(STAGE)/catalog))
 
 .PHONY: release-push
-release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY
+release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY (LATEST=no)
 	$(if $(COSIGN_KEY),command -v cosign > /dev/null || { echo "COSIGN_KEY asks for signatures: put cosign into PATH" >&2; exit 1; })
 	helm=$(call tool,helm); pushed=$$($(RELEASER) push --release "$$(cd $(RELEASE) && pwd)" --version $(VERSION) --registry $(REGISTRY) \
-	  --helm "$$helm" --latest etcd-operator-catalog); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+	  --helm "$$helm" $(if $(filter yes,$(LATEST)),--latest etcd-operator-catalog)); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+
+.PHONY: release-latest
+release-latest: ## Have the catalog's tag latest in REGISTRY refer to dist/vVERSION, if that was pushed and is the highest version
+	$(RELEASER) latest --release "$$(cd $(RELEASE) && pwd)" --registry $(REGISTRY) --image etcd-operator-catalog
 
 # signed signs all that was pushed, by digest and for each platform, and the checksums, and so what they are of.
 define signed
