@@ -89,10 +89,20 @@ cyclonedx=$(call tool,cyclonedx-gomod); for program in $(STAGE)/*-*/*; do \
 done
 endef
 
+# What programs are compiled for, and how, is not up to the environment of whoever makes a release: these are Go's defaults. One of
+# GOEXPERIMENT cannot be written down, since it is of each version of Go, so release refuses any.
+release: export GOWORK := off
+release: export GOFLAGS := $(FLAGS)
+release: export GOAMD64 := v1
+release: export GOARM64 := v8.0
+release: export GOPPC64 := power8
+release: export GOFIPS140 := off
+
 .PHONY: release
 release: STAMP = v$(VERSION)
 release: ## Write dist/vVERSION: all that the page of a release carries, for all PLATFORMS (REHEARSAL=yes to try it)
 	@echo "==> release $(VERSION)"
+	@test -z "$$(go env GOEXPERIMENT)" || { echo "GOEXPERIMENT is $$(go env GOEXPERIMENT): unset it, it changes what is compiled" >&2; exit 1; }
 	$(RELEASER) check --dir $(ROOT) --version $(VERSION) $(if $(filter yes,$(REHEARSAL)),--rehearsal)
 	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
 	$(release-programs)
@@ -110,7 +120,8 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	  --license $(ROOT)/LICENSE --license $(ROOT)/third-party-licenses.txt --output $(STAGE)/out
 	$(release-sboms)
 	$(RELEASER) pack --folder $(STAGE)/sboms --output $(STAGE)/out/sboms.tar.gz
-	cp third-party-licenses.txt $(STAGE)/out
+	$(licenses) $(STAGE)/out/third-party-licenses.txt && diff $(STAGE)/out/third-party-licenses.txt third-party-licenses.txt || \
+	  { echo "third-party-licenses.txt is stale: run make generate" >&2; exit 1; }
 	cp $(STAGE)/catalog/catalog/$(PACKAGE)/v$(VERSION).yaml $(STAGE)/out/catalog-v$(VERSION).yaml
 	$(RELEASER) notes --dir $(ROOT) --version $(VERSION) --source $(SOURCE) --images $(STAGE)/out/images.txt > $(STAGE)/notes.md
 	mv $(STAGE)/notes.md $(STAGE)/out/release-notes.md
