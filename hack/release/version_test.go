@@ -12,7 +12,11 @@ import (
 // dry has make say what it would run for a target, and returns that.
 func dry(t *testing.T, target, version string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "make", "-n", target, "VERSION="+version)
+	gnu := "make"
+	if _, err := exec.LookPath("gmake"); err == nil {
+		gnu = "gmake" // on macOS, where make is too old
+	}
+	cmd := exec.CommandContext(t.Context(), gnu, "-n", target, "VERSION="+version)
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
