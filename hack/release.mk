@@ -1,5 +1,20 @@
 # What a release consists of, and how it gets out. docs/release.md says in which order.
 
+# Recipes have VERSION as it is, and a tag's name may hold commands. So it is looked at before anything expands it: nothing may be in it but
+# what versions consist of, and only then a shell sees it. A build, for which docker has a VERSION of its own, is not asked.
+ifneq ($(filter chart release release-%,$(MAKECMDGOALS)),)
+version-rest := $(value VERSION)
+$(foreach c,. - 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o p q r s t u v w x y z \
+	A B C D E F G H I J K L M N O P Q R S T U V W X Y Z,$(eval version-rest := $$(subst $(c),,$$(version-rest))))
+version-number := (0|[1-9][0-9]*)
+version-valid = $(shell [[ $(VERSION) =~ ^$(version-number)[.]$(version-number)[.]$(version-number)(-[0-9A-Za-z.-]+)?$$ ]] && echo yes)
+ifneq (x$(version-rest)x,xx)
+$(error VERSION has characters that no version has: want one such as 1.2.3 or 1.2.3-rc.1)
+else ifneq ($(version-valid),yes)
+$(error VERSION is "$(VERSION)": want one such as 1.2.3 or 1.2.3-rc.1)
+endif
+endif
+
 # RELEASE is the folder that gets it, and STAGE the one that it is made in.
 RELEASE = $(DIST)/v$(VERSION)
 STAGE = $(BIN)/release
@@ -9,6 +24,8 @@ SOURCE ?= https://github.com/etcdpilot/etcd-operator
 REHEARSAL ?=
 # COSIGN_KEY is what cosign signs a release with: a file, or an address as of a KMS. Without one, nothing is signed.
 COSIGN_KEY ?=
+# LATEST=no has release-push leave the catalog's tag latest alone, from which OLM updates by itself: release-latest moves it later.
+LATEST ?= yes
 
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -72,10 +89,20 @@ cyclonedx=$(call tool,cyclonedx-gomod); for program in $(STAGE)/*-*/*; do \
 done
 endef
 
+# What programs are compiled for, and how, is not up to the environment of whoever makes a release: these are Go's defaults. One of
+# GOEXPERIMENT cannot be written down, since it is of each version of Go, so release refuses any.
+release: export GOWORK := off
+release: export GOFLAGS := $(FLAGS)
+release: export GOAMD64 := v1
+release: export GOARM64 := v8.0
+release: export GOPPC64 := power8
+release: export GOFIPS140 := off
+
 .PHONY: release
 release: STAMP = v$(VERSION)
 release: ## Write dist/vVERSION: all that the page of a release carries, for all PLATFORMS (REHEARSAL=yes to try it)
 	@echo "==> release $(VERSION)"
+	@test -z "$$(go env GOEXPERIMENT)" || { echo "GOEXPERIMENT is $$(go env GOEXPERIMENT): unset it, it changes what is compiled" >&2; exit 1; }
 	$(RELEASER) check --dir $(ROOT) --version $(VERSION) $(if $(filter yes,$(REHEARSAL)),--rehearsal)
 	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
 	$(release-programs)
@@ -93,7 +120,8 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	  --license $(ROOT)/LICENSE --license $(ROOT)/third-party-licenses.txt --output $(STAGE)/out
 	$(release-sboms)
 	$(RELEASER) pack --folder $(STAGE)/sboms --output $(STAGE)/out/sboms.tar.gz
-	cp third-party-licenses.txt $(STAGE)/out
+	$(licenses) $(STAGE)/out/third-party-licenses.txt && diff $(STAGE)/out/third-party-licenses.txt third-party-licenses.txt || \
+	  { echo "third-party-licenses.txt is stale: run make generate" >&2; exit 1; }
 	cp $(STAGE)/catalog/catalog/$(PACKAGE)/v$(VERSION).yaml $(STAGE)/out/catalog-v$(VERSION).yaml
 	$(RELEASER) notes --dir $(ROOT) --version $(VERSION) --source $(SOURCE) --images $(STAGE)/out/images.txt > $(STAGE)/notes.md
 	mv $(STAGE)/notes.md $(STAGE)/out/release-notes.md
@@ -114,10 +142,14 @@ release-catalog:
 	cd $(STAGE)/tree && ($(call catalog-in,$(STAGE)/catalog))
 
 .PHONY: release-push
-release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY
+release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY (LATEST=no)
 	$(if $(COSIGN_KEY),command -v cosign > /dev/null || { echo "COSIGN_KEY asks for signatures: put cosign into PATH" >&2; exit 1; })
 	helm=$(call tool,helm); pushed=$$($(RELEASER) push --release "$$(cd $(RELEASE) && pwd)" --version $(VERSION) --registry $(REGISTRY) \
-	  --helm "$$helm" --latest etcd-operator-catalog); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+	  --helm "$$helm" $(if $(filter yes,$(LATEST)),--latest etcd-operator-catalog)); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+
+.PHONY: release-latest
+release-latest: ## Have the catalog's tag latest in REGISTRY refer to dist/vVERSION, if that was pushed and is the highest version
+	$(RELEASER) latest --release "$$(cd $(RELEASE) && pwd)" --registry $(REGISTRY) --image etcd-operator-catalog
 
 # signed signs all that was pushed, by digest and for each platform, and the checksums, and so what they are of.
 define signed

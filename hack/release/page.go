@@ -114,7 +114,12 @@ func notesCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the images: %w", err)
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), section.Page(source, tree.Version, runtime.Version(), strings.Fields(string(names))))
+			signed, err := tree.Signed()
+			if err != nil {
+				return err
+			}
+			page := section.Page(source, tree.Version, runtime.Version(), strings.Fields(string(names)), signed)
+			_, err = fmt.Fprint(cmd.OutOrStdout(), page)
 			return err
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,22 @@ func (t Tree) Section() (Section, error) {
 		return Section{}, fmt.Errorf("read the changelog: %w", err)
 	}
 	return Cut(string(text), t.Version)
+}
+
+// KeyFile is the public key that releases are signed with, in the top folder.
+const KeyFile = "cosign.pub"
+
+// Signed says whether releases of the tree are to be signed: whether it has a public key. That depends on the commit alone, as all of a
+// release does. The workflow publishes nothing without a signature by that key.
+func (t Tree) Signed() (bool, error) {
+	_, err := os.Stat(filepath.Join(t.Dir, KeyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the key of signatures: %w", err)
+	}
+	return true, nil
 }
 
 // offered wants the version to be what a channel of the catalog ends in.

@@ -44,10 +44,16 @@ func Cut(changelog, version string) (Section, error) {
 var relative = regexp.MustCompile(`\]\(([^):#]+(?:#[^)]*)?)\)`)
 
 // Page is the text of a release's page: the section, where links that lead into the repository need all of its address, the names of the
-// images by digest, and the version of Go that gives the same files to everyone.
-func (s Section) Page(source, version, compiler string, images []string) string {
+// images by digest, whether the release is signed, and the version of Go that gives the same files to everyone.
+func (s Section) Page(source, version, compiler string, images []string, signed bool) string {
 	address := source + "/blob/v" + version + "/"
 	text := relative.ReplaceAllString(s.Text, "]("+address+"$1)")
 	text += "\n\n### Images\n\n```\n" + strings.Join(images, "\n") + "\n```\n\n"
-	return text + "Made with " + compiler + ". How to verify all of it: [docs/release.md](" + address + "docs/release.md#verify).\n"
+	text += "Made with " + compiler + ". "
+	if signed {
+		text += "The images, the chart and SHA256SUMS are signed with the key of [" + KeyFile + "](" + address + KeyFile + "). "
+	} else {
+		text += "This release is not signed. "
+	}
+	return text + "How to verify it: [docs/release.md](" + address + "docs/release.md#verify).\n"
 }

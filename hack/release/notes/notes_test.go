@@ -48,14 +48,18 @@ func TestCut(t *testing.T) {
 	if err != nil || !next.Date.IsZero() {
 		t.Errorf("%+v, %v", next, err)
 	}
-	page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", []string{"example.com/o@sha256:1"})
+	page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", []string{"example.com/o@sha256:1"}, true)
 	for _, want := range []string{
 		"### Added\n", "[install](https://example.com/o/blob/v0.2.0/docs/install.md#helm)", "[the license](https://example.com/o/blob/v0.2.0/LICENSE)",
 		"[elsewhere](https://example.com/a)", "\nexample.com/o@sha256:1\n", "Made with go1.26.8.",
+		"are signed with the key of [cosign.pub](https://example.com/o/blob/v0.2.0/cosign.pub)",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page)
 		}
+	}
+	if page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", nil, false); !strings.Contains(page, "This release is not signed.") {
+		t.Errorf("the page of a release without signatures says nothing of that:\n%s", page)
 	}
 	for _, version := range []string{"0.3.0", "0x1.0", "0.0.3", "0.0.2", "1.0"} {
 		if section, err := Cut(changelog, version); err == nil || !strings.Contains(err.Error(), version) {
@@ -136,6 +140,20 @@ func TestCheck(t *testing.T) {
 			wants(t, never, test.never)
 			wants(t, notYet, test.notYet)
 		})
+	}
+}
+
+// TestSigned has the page tell of signatures once the tree has the key that they are verified with.
+func TestSigned(t *testing.T) {
+	tree := tree(t)
+	if signed, err := tree.Signed(); signed || err != nil {
+		t.Errorf("without a key: %t, %v", signed, err)
+	}
+	if err := os.WriteFile(filepath.Join(tree.Dir, KeyFile), []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if signed, err := tree.Signed(); !signed || err != nil {
+		t.Errorf("with a key: %t, %v", signed, err)
 	}
 }
 

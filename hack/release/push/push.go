@@ -58,18 +58,6 @@ func (r Registry) Images(ctx context.Context, all []images.Named) ([]name.Digest
 	return pinned, nil
 }
 
-// Move has another tag, such as latest, refer to an image that was pushed.
-func (r Registry) Move(ctx context.Context, image images.Named, tag string) error {
-	at, err := r.Tag(image.Tag)
-	if err != nil {
-		return err
-	}
-	if err := remote.Tag(at.Context().Tag(tag), image.Index, options(ctx)...); err != nil {
-		return fmt.Errorf("have %s:%s refer to it: %w", at.Context(), tag, err)
-	}
-	return nil
-}
-
 // vacant wants a tag to be free, or to be of that content already.
 func vacant(ctx context.Context, tag name.Tag, want name.Digest) error {
 	found, err := remote.Head(tag, options(ctx)...)

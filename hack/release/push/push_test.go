@@ -80,22 +80,6 @@ func TestImages(t *testing.T) {
 			t.Errorf("v1.0.0 is %q, want %s", got, pinned[0])
 		}
 	}
-	if err := r.Move(t.Context(), operator, "latest"); err != nil {
-		t.Fatal(err)
-	}
-	next := example(t, "operator:v1.1.0", "two")
-	if _, err := r.Images(t.Context(), []images.Named{next}); err != nil {
-		t.Fatal(err)
-	}
-	if there(t, string(r)+"/operator:latest") != there(t, string(r)+"/operator:v1.0.0") {
-		t.Error("latest has moved by itself")
-	}
-	if err := r.Move(t.Context(), next, "latest"); err != nil {
-		t.Fatal(err)
-	}
-	if there(t, string(r)+"/operator:latest") != there(t, string(r)+"/operator:v1.1.0") {
-		t.Error("latest has not moved")
-	}
 }
 
 // TestImagesNeverReplacesAVersion pushes nothing of a release of which one version is taken.

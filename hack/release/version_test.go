@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dry has make say what it would run for a target, and returns that.
+func dry(t *testing.T, target, version string) (string, error) {
+	t.Helper()
+	gnu := "make"
+	if _, err := exec.LookPath("gmake"); err == nil {
+		gnu = "gmake" // on macOS, where make is too old
+	}
+	cmd := exec.CommandContext(t.Context(), gnu, "-n", target, "VERSION="+version)
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return strings.HasPrefix(name, "MAKE") || name == "MFLAGS"
+	})
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}
+
+// TestVersionIsNoCommand has make refuse a version that is none before a recipe has it: git allows a tag's name to hold commands.
+func TestVersionIsNoCommand(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "run")
+	for _, version := range []string{
+		"1.0.0$(shell touch " + mark + ")", "1.0.0;touch${IFS}" + mark, "1.0.0`id`", "1.0.0|id", "1.0.0&id", "1.0.0'", `1.0.0"`, "1.0.0 -x",
+		"1.0.0\n", "1.0.0#", "", "v1.0.0", "1.0", "01.0.0", "-1.0.0", "1.0.0+build", "1.0.0-", "../1.0.0",
+	} {
+		for _, target := range []string{"release-push", "chart"} {
+			output, err := dry(t, target, version)
+			if err == nil || !strings.Contains(output, "VERSION") || !strings.Contains(output, "want one such as 1.2.3") {
+				t.Errorf("make %s VERSION=%q: %v\n%s", target, version, err, output)
+			}
+		}
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a version has run a command")
+	}
+	for _, version := range []string{"1.0.0", "10.20.30", "0.1.0-rc.1"} {
+		if output, err := dry(t, "release-push", version); err != nil || !strings.Contains(output, "--version "+version+" ") {
+			t.Errorf("make release-push VERSION=%s: %v\n%s", version, err, output)
+		}
+	}
+}
