@@ -140,7 +140,7 @@ func testCreate(t *testing.T, c client.Client) {
 		},
 		"resources above max": {fields: sized(bounds{"max": bounds{"cpu": "500m"}}, "requests")},
 		"resources below min": {
-			fields: sized(bounds{"min": bounds{"memory": "3Gi"}}, "limits"),
+			fields: sized(bounds{"min": bounds{"cpu": "3"}}, "limits"),
 		},
 		"patches":          {fields: map[string]any{"spec.autopilot": map[string]any{"patches": map[string]any{"mode": "Advise"}}}},
 		"patches Always":   {fields: map[string]any{"spec.autopilot": map[string]any{"patches": map[string]any{"mode": "Always"}}}, want: "Unsupported value"},
