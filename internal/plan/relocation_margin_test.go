@@ -21,13 +21,17 @@ func TestWhoeverIsDownGoes(t *testing.T) {
 	} {
 		down := len(o.Pods) - 1
 		o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-5*time.Hour), id(3)
-		o.Pods[down].Ready, o.Pods[down].ReadyChanged = false, now.Add(-pendingLimit)
+		o.Pods[down].Ready, o.Pods[down].ReadyChanged, o.Pods[down].Created = false, now.Add(-pendingLimit), now.Add(-time.Hour)
 		if got := newView(o).NextToRemove; got.Name != name(down) {
 			t.Errorf("%s: one is down, and %q goes: %#v", title, got.Name, Next(o))
 		}
 		o.Pods[down].ReadyChanged = now.Add(-time.Second)
 		if got := newView(o).NextToRemove; (got.ID != 0) != (len(o.Pods) == 5) {
 			t.Errorf("%s: one is down since a moment, and %q goes: %#v", title, got.Name, Next(o))
+		}
+		o.Pods[down].ReadyChanged, o.Pods[down].Created = time.Time{}, now.Add(-time.Second)
+		if got := newView(o).NextToRemove; (got.ID != 0) != (len(o.Pods) == 5) {
+			t.Errorf("%s: the pod of one was just made anew, and %q goes: %#v", title, got.Name, Next(o))
 		}
 	}
 }

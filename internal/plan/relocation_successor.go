@@ -80,7 +80,7 @@ func (v *view) dispensable(m Member) bool {
 func (v *view) mayRecover(m Member) bool {
 	p, there := v.pods[m.Name]
 	return v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && !m.Learner && v.change(m) != ChangeReplace &&
-		there && (p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit)
+		there && (p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit || v.Now.Sub(p.Created) < pendingLimit)
 }
 
 // staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.
