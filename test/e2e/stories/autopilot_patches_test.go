@@ -60,7 +60,7 @@ func TestPatchFailsLater(t *testing.T) {
 	s.settled()
 	s.has("before", 10)
 	s.report("a client saw")
-	s.toldOnce(v1beta2.ReasonPatchRefused)
+	s.saidOnce(v1beta2.ReasonPatchRefused, "taking etcd ") // that it is held from then on is said with the same reason
 
 	other := begin(t, "patch-held", followed())
 	other.settled()

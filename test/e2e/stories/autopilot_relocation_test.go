@@ -109,9 +109,15 @@ func relocatable(mode v1beta2.AutopilotMode) v1beta2.EtcdClusterSpec {
 // relocatesOnce wants one relocation to have begun: that the former member is removed is said with the same reason.
 func (s *story) relocatesOnce() {
 	s.t.Helper()
-	notes := slices.DeleteFunc(s.said(v1beta2.ReasonRelocating), func(note string) bool { return !strings.HasPrefix(note, "moving ") })
+	s.saidOnce(v1beta2.ReasonRelocating, "moving ")
+}
+
+// saidOnce wants one event with that reason that begins so.
+func (s *story) saidOnce(reason, begins string) {
+	s.t.Helper()
+	notes := slices.DeleteFunc(s.said(reason), func(note string) bool { return !strings.HasPrefix(note, begins) })
 	if len(notes) != 1 {
-		s.t.Errorf("relocations have begun: %q", notes)
+		s.t.Errorf("events %s that begin with %q: %q", reason, begins, notes)
 	}
 }
 
