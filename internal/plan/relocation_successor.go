@@ -10,7 +10,7 @@ func addSuccessor(v *view) Action {
 	if v.Relocated.ID == 0 || v.Versions.DowngradeFirst || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize || v.updateBlocker(v.Relocated.ID) != nil {
 		return nil
 	}
-	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
+	return v.newMembers(1, v.newVersion())
 }
 
 // successorStarts reports whether the pod of a new member runs, or may be about to: one of a learner has run before.
