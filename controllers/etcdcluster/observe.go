@@ -116,25 +116,22 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
 }
 
-// sample samples the voters' metrics, compares their data, and looks at how their disks did and at what they use of CPU and memory, unless Auto Pilot has no use for that: whose replacement
-// was begun may be found to be right.
+// sample samples the voters' metrics, compares their data, and looks at how their disks did and at what they use of CPU and memory, unless Auto
+// Pilot has no use for that: whose replacement was begun may be found to be right. Usages come last: a comparison may have read the metrics.
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
-	defer func() { // after a comparison, which may have read the metrics just now
-		if c.Autopilot.Resources != plan.ModeOff {
-			p.observed.Etcd.Usages = r.Etcd.Usages(ctx, key, p.session)
-		}
-	}()
 	compares, relocates := c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0, c.Autopilot.Relocation != plan.ModeOff
-	if !compares && !relocates {
-		return
-	}
-	found, again := r.Etcd.Compare(ctx, key, p.session)
-	if p.comparesAgain = again; compares {
-		p.observed.Etcd.Compared = found
+	if compares || relocates {
+		found, again := r.Etcd.Compare(ctx, key, p.session)
+		if p.comparesAgain = again; compares {
+			p.observed.Etcd.Compared = found
+		}
 	}
 	if relocates {
 		p.observed.Etcd.Histories = r.Etcd.Histories(key, p.session)
+	}
+	if c.Autopilot.Resources != plan.ModeOff {
+		p.observed.Etcd.Usages = r.Etcd.Usages(ctx, key, p.session)
 	}
 }
 

@@ -2,11 +2,9 @@ package etcdcluster
 
 import (
 	"cmp"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
@@ -61,14 +59,6 @@ func (r *Reconciler) pinned(c *v1beta2.EtcdCluster) version.Pinned {
 	return r.Pinned
 }
 
-// when is the time that is recorded, zero if none is.
-func when(t *metav1.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
-}
-
 // observedCluster is the part of an observation that comes from the EtcdCluster itself: its spec, and the record in its
 // status.
 func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
@@ -76,7 +66,7 @@ func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Pr
 		Record:    status.RecordOf(&c.Status),
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c), SpecTransport: resources.SpecTransport(&c.Spec),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(), Hibernate: c.Spec.Hibernate,
-		QuorumLostSince: when(c.Status.QuorumLostSince),
+		QuorumLostSince: status.TimeIn(c.Status.QuorumLostSince),
 		Persistent:      resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c), SpecVolumeSize: clusterspec.SpecVolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		Pinned:        r.pinned(c),

@@ -17,7 +17,7 @@ func patchOf(v *v1beta2.ChosenVersion) plan.Patch {
 	p := plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Image: v.Image, Since: v.Since.Time}
 	if t := v.Trial; t != nil && p.InsteadOf != "" {
 		p.Trial = plan.PatchTrial{
-			Member: t.Member, PodUID: t.PodUID, Began: t.Began.Time, Healthy: timeIn(t.HealthySince), Restarts: int(t.Restarts), Failing: timeIn(t.FailingSince),
+			Member: t.Member, PodUID: t.PodUID, Began: t.Began.Time, Healthy: TimeIn(t.HealthySince), Restarts: int(t.Restarts), Failing: TimeIn(t.FailingSince),
 		}
 	}
 	return p
@@ -38,7 +38,8 @@ func chosenVersion(p plan.Patch) *v1beta2.ChosenVersion {
 	return v
 }
 
-func timeIn(t *metav1.Time) time.Time {
+// TimeIn is the time that is recorded, zero if none is.
+func TimeIn(t *metav1.Time) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
