@@ -7,8 +7,9 @@ type Drift struct {
 	// Rewritten is true if they are not those that the pod was given, which the spec still asks for: an admission webhook, for one, has
 	// changed them, and would do so again.
 	Rewritten bool
-	// Resources is true for resources, which are resized in place.
-	Resources bool
+	// Resources is true for resources, which are resized in place. LessMemory is true if etcd is to request less memory, or to be limited to less.
+	Resources  bool
+	LessMemory bool `json:",omitempty"`
 	// Image is true for the image's repository, and for its digest if the present image cannot be pulled: the container restarts in place.
 	Image bool
 	// Template is true for anything else, which takes a new pod.
@@ -28,7 +29,7 @@ func (d Drift) made() bool {
 
 // Unresizable returns the drift of a pod that Kubernetes refuses to resize: different resources then take a new pod.
 func (d Drift) Unresizable() Drift {
-	d.Resources, d.Template = false, d.Template || d.Resources
+	d.Resources, d.LessMemory, d.Template = false, false, d.Template || d.Resources
 	return d
 }
 

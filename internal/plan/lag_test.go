@@ -7,6 +7,19 @@ import (
 	"time"
 )
 
+// TestShrinkToWhoeverFollows has a voter that is far behind go before one that is not: of three that are left, two would be needed at once.
+func TestShrinkToWhoeverFollows(t *testing.T) {
+	o := healthyCluster(6, true)
+	o.Cluster.Size = 3
+	for i := range o.Etcd.Answers {
+		o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
+	}
+	o.Etcd.Answers[1].Applied = 100
+	if got := newView(o).NextToRemove.Name; got != "c-1" {
+		t.Errorf("c-1 is far behind, and %q goes", got)
+	}
+}
+
 // TestFarBehind compares voters with what a majority of them knows to be committed.
 func TestFarBehind(t *testing.T) {
 	at := func(applied ...uint64) Observed {

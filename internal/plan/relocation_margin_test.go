@@ -52,6 +52,49 @@ func TestGivenUpMemberStays(t *testing.T) {
 	}
 }
 
+// TestNobodyGoesForABlip has a voter that is down, or only behind, not go before one that is one too many, unless it stays so.
+func TestNobodyGoesForABlip(t *testing.T) {
+	givenUp := func(o *Observed) {
+		o.Cluster.Relocation.Member, o.Cluster.Relocation.GivenUp = 0, "the mode is not On any more"
+	}
+	down := func(since time.Duration) func(*Observed) {
+		return func(o *Observed) {
+			*o = silent(*o, 0)
+			o.Pods[0].Ready, o.Pods[0].ReadyChanged = false, now.Add(-since)
+		}
+	}
+	unheard := func(o *Observed) { *o = silent(*o, 0); o.Pods[0].ReadyChanged = now.Add(-5 * time.Hour) }
+	behind := func(o *Observed) {
+		for i := 1; i < len(o.Etcd.Answers); i++ {
+			o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
+		}
+	}
+	since := func(ago time.Duration) func(*Observed) {
+		return func(o *Observed) { o.Cluster.Relocation.Since = now.Add(-ago) }
+	}
+	for title, c := range map[string]struct {
+		changes []func(*Observed)
+		goes    string
+	}{
+		"given up, and all are well":                     {[]func(*Observed){givenUp}, "c-3"},
+		"given up, and one is down for a second":         {[]func(*Observed){givenUp, down(time.Second)}, ""},
+		"given up, and one is down for five minutes":     {[]func(*Observed){givenUp, down(pendingLimit)}, "c-0"},
+		"given up, and one is behind":                    {[]func(*Observed){givenUp, behind}, ""},
+		"given up, and the new one is down":              {[]func(*Observed){givenUp, func(o *Observed) { *o = silent(*o, 3) }}, "c-3"},
+		"one is Ready, and does not answer":              {[]func(*Observed){unheard, since(59 * time.Minute)}, ""},
+		"one is Ready, and has not answered for so long": {[]func(*Observed){unheard, since(time.Hour)}, "c-0"},
+	} {
+		o := moving(4, 3, 1, ModeOn)
+		o.Cluster.Relocation.Successor, o.Etcd.Answers[3].Leader, o.Pods[3].Created = id(3), id(0), now.Add(-time.Hour)
+		for i := range o.Pods {
+			o.Pods[i].Created, o.Pods[i].ReadyChanged = now.Add(-6*time.Hour), now.Add(-6*time.Hour)
+		}
+		if got := newView(edit(o, c.changes...)).NextToRemove.Name; got != c.goes {
+			t.Errorf("%s: %q goes, want %q", title, got, c.goes)
+		}
+	}
+}
+
 // TestNobodyIsUpdatedMeanwhile has no other member be updated while the one that is moved is down, and none be downgraded.
 func TestNobodyIsUpdatedMeanwhile(t *testing.T) {
 	o := silent(moving(5, 5, 1, ModeOn), 1)

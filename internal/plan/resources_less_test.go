@@ -9,8 +9,9 @@ import (
 // waits for more has lost nothing if it goes back.
 func TestLessMemoryForOneAtATime(t *testing.T) {
 	lowering := requesting(func(o *Observed) {
-		o.Cluster.SpecResources.Requests.Memory = gibi
-		o.Pods[0].Requests.Memory, o.Pods[1].Drift.Resources, o.Pods[2].Drift.Resources = gibi, true, true
+		for _, i := range []int{1, 2} { // of less memory, or limited to less
+			o.Pods[i].Drift.Resources, o.Pods[i].Drift.LessMemory = true, true
+		}
 	})
 	for title, c := range map[string]struct {
 		o       Observed

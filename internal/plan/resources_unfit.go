@@ -8,13 +8,12 @@ func (v *view) resizable(m Member, p Pod) bool {
 	if p.ResizeRestarts || !p.Drift.Resources && (!p.Untuned || p.Node == "" || p.ResizeRefused) {
 		return false
 	}
-	less := v.Cluster.Requests().Memory
-	if less == 0 || p.Requests.Memory <= less {
+	if !p.Drift.LessMemory {
 		return true
 	}
 	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		return other.ID != m.ID && o.Requests.Memory <= less && o.Resizing != ""
+		return other.ID != m.ID && !o.Drift.LessMemory && o.Resizing != ""
 	}
 	return !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }

@@ -97,7 +97,8 @@ func (v *view) pendingFor(p Pod) time.Duration {
 }
 
 // quorumSince is since when a quorum of the voters has been healthy, as far as their pods say when they became Ready; zero if no quorum is known.
-// It needs no record, so it also holds after an outage that took the operator along.
+// It needs no record, so it also holds after an outage that took the operator along. A quorum that comes and goes begins anew each time: whoever
+// is Pending meanwhile is not what is wrong, and is not replaced.
 func (v *view) quorumSince() time.Time {
 	if v.Etcd.Contact != ContactQuorum {
 		return time.Time{}

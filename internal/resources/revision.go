@@ -27,6 +27,8 @@ type Revision struct {
 	// SpecResources is the hash of the resources by the spec, which Resources is, too, unless Tuned: Auto Pilot has chosen them.
 	SpecResources string
 	Tuned         bool
+	// Amounts are what the etcd container requests, and is limited to.
+	Amounts plan.Requirements
 }
 
 // metadata is Revision.Metadata decoded.
@@ -45,6 +47,7 @@ func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
 	r := Revision{
 		Metadata:  encode(metadata{Labels: labels, Annotations: pod.Annotations}),
 		Resources: hash(pod.Spec.Containers[0].Resources), SpecResources: hash(podPolicy(c).Resources), Tuned: resourcesTuned(c),
+		Amounts: amounts(pod.Spec.Containers[0]),
 	}
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Resources = "", corev1.ResourceRequirements{}
 	// The installer comes first: its image is the operator's, and its resources are the etcd container's.
@@ -92,7 +95,18 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	case given[AnnotationFixed] == r.Resources:
 		d = d.Unresizable()
 	}
+	d.LessMemory = d.Resources && lessMemory(r.Amounts, amounts(EtcdOf(pod)))
 	return d
+}
+
+func amounts(c corev1.Container) plan.Requirements {
+	return plan.Requirements{Requests: AmountsOf(c.Resources.Requests), Limits: AmountsOf(c.Resources.Limits)}
+}
+
+// lessMemory reports whether less memory is requested than before, or the container is limited to less: no limit is 0.
+func lessMemory(now, before plan.Requirements) bool {
+	limit, former := now.Limits.Memory, before.Limits.Memory
+	return now.Requests.Memory < before.Requests.Memory || limit > 0 && (former == 0 || limit < former)
 }
 
 // ImageOf is the image that the operator has asked for in a pod, whatever an admission webhook has made of it: that one would replace

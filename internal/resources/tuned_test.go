@@ -137,6 +137,41 @@ func TestTunedDrift(t *testing.T) {
 	}
 }
 
+// TestLessMemory tells a change that may end etcd from others: the kernel ends what exceeds a limit.
+func TestLessMemory(t *testing.T) {
+	for title, c := range map[string]struct {
+		had, gets corev1.ResourceRequirements
+		less      bool
+	}{
+		"the limit alone":  {limited("2Gi", "4Gi"), limited("2Gi", "3Gi"), true},
+		"a limit at last":  {limited("2Gi", ""), limited("2Gi", "4Gi"), true},
+		"none any more":    {limited("2Gi", "4Gi"), limited("2Gi", ""), false},
+		"more":             {limited("2Gi", "4Gi"), limited("3Gi", "4Gi"), false},
+		"it requests less": {limited("2Gi", "4Gi"), limited("1Gi", "4Gi"), true},
+		"the same":         {limited("2Gi", "4Gi"), limited("2Gi", "4Gi"), false},
+	} {
+		of := func(r corev1.ResourceRequirements) *v1beta2.EtcdCluster {
+			return cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Pod = &v1beta2.PodPolicy{Resources: r} })
+		}
+		pod, err := Pod(of(c.had), "c-0", 1, nil, PodOptions{EtcdVersion: "3.6.16"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := RevisionOf(of(c.gets), PodOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Drift(pod, ""); got.LessMemory != c.less {
+			t.Errorf("%s: %+v", title, got)
+		}
+	}
+}
+
+// limited is so much memory, requested and as a limit; empty for none.
+func limited(requests, limits string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: list("", requests), Limits: list("", limits)}
+}
+
 // TestResizeRestarts finds a policy by which a resize restarts etcd.
 func TestResizeRestarts(t *testing.T) {
 	for title, c := range map[string]struct {
