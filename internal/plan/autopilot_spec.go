@@ -54,16 +54,11 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if given.Timers != nil {
 		a.Timers = min(a.Timers, modeOf(given.Timers.Mode))
 	}
-	a.Defragment, a.Diverged = mode(given.Defragment), mode(given.DivergedMember)
-	// Somebody has to ask for these: a new release is tried on members that serve, and whether there is another node, and what a copy of the data
-	// costs, only users know.
-	asked := func(f *v1beta2.AutopilotFeature) Mode {
-		if f == nil || f.Mode == "" {
-			return min(mode(f), ModeAdvise)
-		}
-		return mode(f)
+	a.Defragment, a.Diverged, a.Patches = mode(given.Defragment), mode(given.DivergedMember), mode(given.Patches)
+	// Somebody has to ask for this: whether there is another node, and what a copy of the data costs, only users know.
+	if a.Relocation = mode(given.Relocation); given.Relocation == nil || given.Relocation.Mode == "" {
+		a.Relocation = min(a.Relocation, ModeAdvise)
 	}
-	a.Patches, a.Relocation = asked(given.Patches), asked(given.Relocation)
 	return a
 }
 

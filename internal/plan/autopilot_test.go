@@ -96,7 +96,7 @@ func TestAutopilotModes(t *testing.T) {
 		spec     v1beta2.EtcdClusterSpec
 		want     Autopilot
 	}{
-		"nothing is said": {want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise}},
+		"nothing is said": {want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeOn, Relocation: ModeAdvise}},
 		"by feature": {
 			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
 				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off), Patches: of(off),
@@ -120,7 +120,7 @@ func TestAutopilotModes(t *testing.T) {
 				Volume: &v1beta2.VolumeAutopilot{Max: resource.NewQuantity(20<<30, resource.BinarySI)},
 			}},
 			want: Autopilot{
-				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeAdvise, Relocation: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
+				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Patches: ModeOn, Relocation: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30,
 				Enlarge: ModeAdvise, MaxVolume: 20 << 30,
 			},
 		},
@@ -131,12 +131,12 @@ func TestAutopilotModes(t *testing.T) {
 			}}},
 			want: Autopilot{
 				Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30,
-				Patches: ModeAdvise, Relocation: ModeAdvise, Resources: ModeOn, MinResources: Resources{CPU: 500}, MaxResources: Resources{Memory: 4 << 30},
+				Patches: ModeOn, Relocation: ModeAdvise, Resources: ModeOn, MinResources: Resources{CPU: 500}, MaxResources: Resources{Memory: 4 << 30},
 			},
 		},
 		"CPU and memory without bounds": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Resources: &v1beta2.ResourcesAutopilot{AutopilotFeature: *of(on)}}},
-			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
+			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeOn, Relocation: ModeAdvise},
 		},
 		"CPU and memory, advised": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Resources: &v1beta2.ResourcesAutopilot{
@@ -149,7 +149,7 @@ func TestAutopilotModes(t *testing.T) {
 		},
 		"volumes without a maximum": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Volume: &v1beta2.VolumeAutopilot{}}},
-			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
+			want: Autopilot{Anomaly: ModeOn, Timers: ModeAdvise, NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn, Grow: ModeOn, MaxQuota: 8 << 30, Patches: ModeOn, Relocation: ModeAdvise},
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},

@@ -127,13 +127,8 @@ func unbounded(r *v1beta2.ResourcesAutopilot) bool { return r == nil || r.Min ==
 
 // own is the field that bounds a feature where nothing else does.
 func own(given *v1beta2.AutopilotSpec, feature string, mode plan.Mode) string {
-	asked := map[string]*v1beta2.AutopilotFeature{plan.FeaturePatches: nil, plan.FeatureRelocation: nil} // that do nothing unless somebody asks for it
-	if given != nil {
-		asked[plan.FeaturePatches], asked[plan.FeatureRelocation] = given.Patches, given.Relocation
-	}
-	f, asks := asked[feature]
 	switch {
-	case asks && (f == nil || f.Mode == ""):
+	case feature == plan.FeatureRelocation && (given == nil || given.Relocation == nil || given.Relocation.Mode == ""): // which does nothing then
 		return "spec.autopilot." + feature + ".mode, which is not set"
 	case feature == plan.FeatureVolume && given != nil && given.Quota != nil && string(given.Quota.Mode) == mode.String():
 		return "spec.autopilot.quota.mode"

@@ -19,7 +19,7 @@ const trialPace = 10
 // one member tries the release, and a client notices no more than of any update.
 func TestFollowPatches(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "follow-patches", followed())
+	s := begin(t, "follow-patches", ofVersion(formerPatch))
 	s.settled()
 	s.client()
 	s.puts("before", 10)
@@ -45,7 +45,7 @@ func TestFollowPatches(t *testing.T) {
 // gets it, and it is not tried in another cluster either, which is not told whose it was.
 func TestPatchFailsLater(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "patch-fails-later", followed())
+	s := begin(t, "patch-fails-later", ofVersion(formerPatch))
 	s.settled()
 	s.client()
 	s.puts("before", 10)
@@ -62,7 +62,7 @@ func TestPatchFailsLater(t *testing.T) {
 	s.report("a client saw")
 	s.saidOnce(v1beta2.ReasonPatchRefused, "taking etcd ") // that it is held from then on is said with the same reason
 
-	other := begin(t, "patch-held", followed())
+	other := begin(t, "patch-held", ofVersion(formerPatch))
 	other.settled()
 	other.backup("nightly", other.minio(), nil)
 	other.backedUp("nightly")
@@ -82,7 +82,7 @@ func TestPatchFailsLater(t *testing.T) {
 // other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "patch-refused", followed())
+	s := begin(t, "patch-refused", ofVersion(formerPatch))
 	s.settled()
 	s.client()
 	s.puts("before", 10)
@@ -108,13 +108,6 @@ func TestPatchRefused(t *testing.T) {
 	s.settled()
 	s.has("before", 10)
 	s.report("the version named, with the right image")
-}
-
-// followed is a cluster with the former release, in which newer ones may be followed.
-func followed() v1beta2.EtcdClusterSpec {
-	spec := ofVersion(formerPatch)
-	spec.Autopilot = &v1beta2.AutopilotSpec{Patches: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOn}}
-	return spec
 }
 
 // chosen waits until Auto Pilot has chosen that version.
