@@ -44,7 +44,7 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|Relocate|RelocateHeld|Resize|ResizeHeld|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty.
 ETCD_VERSION ?=
@@ -306,7 +306,7 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: test-autopilot
-test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.7.3 for another etcd, QUIET=6h for a night)
+test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.7.3 for another etcd, QUIET=6h for a night, pressed into a quarter of an hour)
 	@echo "==> user stories about Auto Pilot"
 	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=2 -count=1 -timeout=120m -v
 

@@ -105,6 +105,35 @@ func TestResizeHeld(t *testing.T) {
 	}
 }
 
+// TestResizeLess has members that have used little CPU for a week request less of it, once, and down to the minimum at most, and nobody restarts.
+// The week is pressed into 34 minutes.
+func TestResizeLess(t *testing.T) {
+	const pace, week = 300, 7 * 24 * time.Hour
+	quickened(t, pace)
+	spec := resizable("400m", "128Mi", "400m", "128Mi")
+	least := resource.MustParse("200m")
+	spec.Autopilot.Resources.Min = &v1beta2.ResourceBounds{CPU: &least}
+	start := time.Now()
+	s := begin(t, "resize-less", spec)
+	s.settled()
+	s.client()
+	before := s.starts()
+	s.requestsWithin("less CPU", week/pace+judgedWithin, func(r corev1.ResourceRequirements) bool {
+		return r.Requests.Cpu().String() == "300m" && r.Requests.Memory().String() == "128Mi" && r.Limits.Memory().String() == "512Mi"
+	})
+	if took := time.Since(start); took < week/pace {
+		t.Errorf("they have had less after %s, and a week takes %s", took, week/pace)
+	}
+	s.settled()
+	s.report("a client saw")
+	if after := s.starts(); after != before {
+		t.Errorf("the pods were %s, and are %s", before, after)
+	}
+	if said := s.said(v1beta2.ReasonResizingMembers); len(said) != 1 || !strings.Contains(said[0], "for seven days") {
+		t.Errorf("it is told: %q", said)
+	}
+}
+
 // resizable is a cluster of three that requests that much, is limited to four times as much memory, and may be given up to that much.
 func resizable(cpu, memory, mostCPU, mostMemory string) v1beta2.EtcdClusterSpec {
 	spec := onVolumes(3)
@@ -124,7 +153,13 @@ func resizable(cpu, memory, mostCPU, mostMemory string) v1beta2.EtcdClusterSpec 
 // requests waits until the etcd containers of all members have such resources, and the kubelets have followed.
 func (s *story) requests(what string, such func(corev1.ResourceRequirements) bool) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), what, judgedWithin, func(ctx context.Context) (string, bool) {
+	s.requestsWithin(what, judgedWithin, such)
+}
+
+// requestsWithin is requests with another time to wait at most.
+func (s *story) requestsWithin(what string, within time.Duration, such func(corev1.ResourceRequirements) bool) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), what, within, func(ctx context.Context) (string, bool) {
 		pods, err := s.Pods(ctx)
 		if err != nil {
 			return err.Error(), false
