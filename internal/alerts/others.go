@@ -29,7 +29,7 @@ sum by (namespace, etcd_cluster, etcd_node) (rate(etcd_disk_wal_fsync_duration_s
 		},
 		{
 			name: "EtcdPeerSlow", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute, shortest: 2 * roundTripsEvery,
-			expr:        `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, To, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{$own, etcd_cluster!=""}[$window]))) > 0.1`,
+			expr:        `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, To, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{$own, etcd_cluster!=""}[$window]))) > 0.15`,
 			summary:     theMember + " is slow to reach {{ $labels.To }}",
 			description: "One of 100 probes takes {{ $value | humanizeDuration }} or more, each of up to three round trips. Every write waits for a round trip.",
 		},

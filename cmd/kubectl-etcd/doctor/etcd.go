@@ -17,8 +17,9 @@ const (
 	// lagLimit is how many entries a member may be behind: with more the operator updates no other one. Members are not asked at the same
 	// instant.
 	lagLimit = 1000
-	// slow is what a flush or a round trip may take, as in the alerts EtcdDiskSlow and EtcdPeerSlow: a leader sends heartbeats as often.
-	slow = 100 * time.Millisecond
+	// slowDisk is what a flush may take, as in the alert EtcdDiskSlow: a leader sends heartbeats as often. slowNetwork is what a probe of another
+	// member may take, as in EtcdPeerSlow.
+	slowDisk, slowNetwork = 100 * time.Millisecond, 150 * time.Millisecond
 	// full is which share of its quota a member's data may take up, as in the alert EtcdSpaceLow.
 	full = 0.8
 )
@@ -148,7 +149,7 @@ func disk(f *Facts) []Finding {
 	var slowest time.Duration
 	for _, name := range f.spoken() {
 		took := f.Answers[name].Fsync
-		if slowest = max(slowest, took); took > slow {
+		if slowest = max(slowest, took); took > slowDisk {
 			one := doubtful("one of 100 flushes of the log of %s has taken more than %s since it started", name, short(took))
 			one.Next = "the leadership moves to another member if this one leads and is much slower than the others"
 			one.ByHand, one.Runbook = "look at what else uses that disk", alerts.Runbooks+"EtcdDiskSlow.md"
@@ -175,7 +176,7 @@ func network(f *Facts) []Finding {
 			if err != nil || to.Name == name || took == 0 {
 				continue
 			}
-			if slowest = max(slowest, took); took > slow {
+			if slowest = max(slowest, took); took > slowNetwork {
 				one := doubtful("one of 100 round trips from %s to %s has taken more than %s since it started", name, to.Name, short(took))
 				one.ByHand, one.Runbook = "look at the network between their nodes, and at their processors", alerts.Runbooks+"EtcdPeerSlow.md"
 				found = append(found, one)
