@@ -108,6 +108,9 @@ type ChosenVersion struct {
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
+	// givenUp says why no member could get the release that was chosen last. It is tried again 24 hours after since.
+	// +optional
+	GivenUp string `json:"givenUp,omitempty"`
 	// trial is how the first member does with version, before any other one gets it.
 	// +optional
 	Trial *PatchTrial `json:"trial,omitempty"`

@@ -76,7 +76,8 @@ const (
 	// ReasonPatchHeld means that there is a newer patch release of the minor release in spec.version, and that etcd is not updated to it: the
 	// message says why.
 	//
-	// See to what the message names, such as a verified backup. The operator goes on by itself.
+	// See to what the message names, such as a verified backup. The operator goes on by itself. If a member has the release for more than an hour, and
+	// was never healthy and in sync for ten minutes, look at its log and its disk.
 	ReasonPatchHeld = "PatchHeld"
 	// ReasonPatchOnTrial means that one member runs a newer patch release, and that the others do not get it before that member was healthy for ten
 	// minutes.

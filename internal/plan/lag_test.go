@@ -15,8 +15,12 @@ func TestShrinkToWhoeverFollows(t *testing.T) {
 		o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
 	}
 	o.Etcd.Answers[1].Applied = 100
+	if got := newView(o).NextToRemove.Name; got != "c-5" {
+		t.Errorf("c-1 is far behind at one look, and %q goes", got)
+	}
+	o.Etcd.Answers[1].Behind = lagPatience
 	if got := newView(o).NextToRemove.Name; got != "c-1" {
-		t.Errorf("c-1 is far behind, and %q goes", got)
+		t.Errorf("c-1 has been far behind for a while, and %q goes", got)
 	}
 }
 

@@ -18,6 +18,8 @@ type Patch struct {
 	Image string `json:",omitempty"`
 	// Since is when that was decided.
 	Since time.Time `json:",omitzero"`
+	// GivenUp says why no member could get the release that was chosen last; empty if one did.
+	GivenUp string `json:",omitempty"`
 	// Trial is how the first member does with it; zero before there is one, and once InsteadOf is empty.
 	Trial PatchTrial `json:",omitzero"`
 }
@@ -45,7 +47,7 @@ func (p Patch) of(newest string) Patch {
 // unproven is what a restore starts with: the release before, as long as this one is on trial.
 func (p Patch) unproven() Patch {
 	if p.InsteadOf != "" {
-		p.Version, p.InsteadOf, p.Trial = p.InsteadOf, "", PatchTrial{}
+		p.Version, p.InsteadOf, p.Trial = p.InsteadOf, "", PatchTrial{} // GivenUp is of the one before, and empty
 	}
 	return p
 }
@@ -161,6 +163,9 @@ func (v *view) againstFollowing() string {
 	case RefusedLately(elsewhere, v.Now):
 		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
 			elsewhere.Add(refusedFor).UTC().Format(time.RFC3339))
+	case v.Cluster.Tuned.Patch.GivenUp != "" && v.Now.Sub(v.Cluster.Tuned.Patch.Since) < refusedFor:
+		return fmt.Sprintf("%s: it is not tried again before %s, unless spec.version names it", v.Cluster.Tuned.Patch.GivenUp,
+			v.Cluster.Tuned.Patch.Since.Add(refusedFor).UTC().Format(time.RFC3339))
 	case backup.Snapshot == "":
 		return "no EtcdBackup has a verified snapshot of this cluster: it takes one that is not older than 24 hours"
 	case v.Now.Sub(backup.Taken) > backupAge:

@@ -129,6 +129,7 @@ func TestRetreat(t *testing.T) {
 	unversioned := func(o *Observed) {
 		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = former, former, former
 	}
+	lost := func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Member = "c-9" }
 	unpulled := func(problem string) func(*Observed) {
 		return func(o *Observed) {
 			o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: problem}}
@@ -148,7 +149,8 @@ func TestRetreat(t *testing.T) {
 		"it has crashed once":            {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts = 1 }), back, "etcd ended and was started again"},
 		"it has crashed before":          {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.Restarts = 1, 1 }), Patch{}, ""},
 		"its pod is another one":         {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.PodUID = 1, "x" }), Patch{}, ""},
-		"it was lost":                    {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Cluster.Tuned.Patch.Trial.Member = "c-9" }, unversioned), back, "was lost"},
+		"it was lost, and had failed":    {patchable(begun, updated(1, false, time.Minute), lost, unversioned), back, "was lost"},
+		"it was lost, and was well":      {patchable(begun, updated(1, true, time.Minute), lost, unversioned), Patch{}, ""}, // its node was drained, perhaps
 		"it is healthy":                  {patchable(begun, updated(1, true, long)), Patch{}, ""},
 		"it answers, and is not ready":   {patchable(begun, updated(1, true, long), func(o *Observed) { o.Pods[1].Ready = false }), Patch{}, ""},
 		"another one works":              {patchable(begun, updated(2, true, long), fails), Patch{}, ""},

@@ -40,13 +40,12 @@ func (v *view) onTrial() Patch {
 	return Patch{}
 }
 
-// nextPatch is what is to be recorded of it. What was chosen and given to no member is given up once it would not be chosen any more: what a
-// release may be chosen for is looked at right before a member gets it, however long ago that was.
+// nextPatch is what is to be recorded of it.
 func (v *view) nextPatch() Patch {
 	p := v.watched(v.Cluster.Tuned.Patch)
 	untried := p.InsteadOf != "" && p.Trial.Member == "" && p.Version == v.Cluster.Version
-	if untried && v.Etcd.Contact == ContactQuorum && v.Cluster.Invalid == nil && !v.Cluster.Paused && v.againstTrying(p) != "" {
-		return p.unproven()
+	if untried && v.Etcd.Contact == ContactQuorum && v.Cluster.Invalid == nil && !v.Cluster.Paused {
+		return v.giveUpUntried(p)
 	}
 	return p
 }
@@ -54,6 +53,9 @@ func (v *view) nextPatch() Patch {
 // watched is a release with what this observation says of the first member that has it. Once that was healthy for long enough, it is accepted, and
 // stays, whatever becomes of the member then.
 func (v *view) watched(p Patch) Patch {
+	if v.lostWell(p) {
+		p.Trial = PatchTrial{}
+	}
 	pod, there := v.firstWith(p)
 	if !there || p.InsteadOf == "" || p.Version != v.Cluster.Version {
 		return p
@@ -192,7 +194,8 @@ func (v *view) newVersion() string {
 // tellTrial says what the members wait for that do not have the release yet.
 func (v *view) tellTrial() {
 	switch p := v.OnTrial; {
-	case p.Trial.Member != "" && (v.triedWell() || p.Trial.Failing.IsZero() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
+	case p.Trial.Member != "" && v.Now.Sub(p.Trial.Began) < v.pressed(trialLimit) &&
+		(v.triedWell() || p.Trial.Failing.IsZero() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
 		v.held(FeaturePatches, v1beta2.ReasonPatchOnTrial, v.trialMessage())
 	case p.Trial.Member != "":
 		v.held(FeaturePatches, v1beta2.ReasonPatchHeld, v.trialMessage())

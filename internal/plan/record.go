@@ -94,6 +94,10 @@ func (r Record) Apply(a Action, o Observed) Record {
 		}
 	case Quarantine:
 		r.Quarantined = act.Quarantined
+	case SetImage:
+		if t := &r.Tuned.Patch.Trial; act.Name == t.Member { // its container starts anew, and so does the trial
+			t.PodUID = ""
+		}
 	case CommitTuning:
 		if r.Tuned = act.Tuned; act.Refused.Version != "" {
 			r.RefusedPatches = refusing(r.RefusedPatches, act.Refused)

@@ -20,7 +20,7 @@ func TestWhoeverIsDownGoes(t *testing.T) {
 		"the user scales from 5 to 3":                        silent(moving(5, 3, 1, ModeOn), 4),
 	} {
 		down := len(o.Pods) - 1
-		o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-5*time.Hour), id(3)
+		o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-time.Hour), id(3)
 		o.Pods[down].Ready, o.Pods[down].ReadyChanged, o.Pods[down].Created = false, now.Add(-pendingLimit), now.Add(-time.Hour)
 		if got := newView(o).NextToRemove; got.Name != name(down) {
 			t.Errorf("%s: one is down, and %q goes: %#v", title, got.Name, Next(o))
@@ -64,11 +64,7 @@ func TestNobodyGoesForABlip(t *testing.T) {
 		}
 	}
 	unheard := func(o *Observed) { *o = silent(*o, 0); o.Pods[0].ReadyChanged = now.Add(-5 * time.Hour) }
-	behind := func(o *Observed) {
-		for i := 1; i < len(o.Etcd.Answers); i++ {
-			o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
-		}
-	}
+	behind := func(o *Observed) { o.Etcd.Answers[0].Behind = lagPatience }
 	since := func(ago time.Duration) func(*Observed) {
 		return func(o *Observed) { o.Cluster.Relocation.Since = now.Add(-ago) }
 	}
@@ -79,10 +75,11 @@ func TestNobodyGoesForABlip(t *testing.T) {
 		"given up, and all are well":                     {[]func(*Observed){givenUp}, "c-3"},
 		"given up, and one is down for a second":         {[]func(*Observed){givenUp, down(time.Second)}, ""},
 		"given up, and one is down for five minutes":     {[]func(*Observed){givenUp, down(pendingLimit)}, "c-0"},
-		"given up, and one is behind":                    {[]func(*Observed){givenUp, behind}, ""},
+		"given up, and one has been behind for a while":  {[]func(*Observed){givenUp, behind}, ""},
 		"given up, and the new one is down":              {[]func(*Observed){givenUp, func(o *Observed) { *o = silent(*o, 3) }}, "c-3"},
-		"one is Ready, and does not answer":              {[]func(*Observed){unheard, since(59 * time.Minute)}, ""},
-		"one is Ready, and has not answered for so long": {[]func(*Observed){unheard, since(time.Hour)}, "c-0"},
+		"one is Ready, and does not answer":              {[]func(*Observed){unheard, since(119 * time.Minute)}, ""},
+		"one comes and goes, and has for two hours":      {[]func(*Observed){givenUp, down(time.Second), since(2 * time.Hour)}, "c-0"},
+		"one is Ready, and has not answered for so long": {[]func(*Observed){unheard, since(2 * time.Hour)}, "c-0"},
 	} {
 		o := moving(4, 3, 1, ModeOn)
 		o.Cluster.Relocation.Successor, o.Etcd.Answers[3].Leader, o.Pods[3].Created = id(3), id(0), now.Add(-time.Hour)

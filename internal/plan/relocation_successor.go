@@ -77,15 +77,16 @@ func (v *view) dispensable(m Member) bool {
 
 // mayRecover reports whether a voter is down, or behind, that would go because there is one too many, only since the successor of one that is moved
 // votes, or of one that was to be, and it may recover: that is worth waiting for. It is not for long, for as long as it is down all others are
-// needed: five minutes where its kubelet does not find it healthy either, and where only the operator does not, an hour since that began.
+// needed: five minutes if its kubelet does not find it healthy either, and in all, if it comes and goes, or only the operator does not find it
+// healthy, twice the hour that the successor may take to vote.
 func (v *view) mayRecover(m Member) bool {
 	p, there := v.pods[m.Name]
 	if !there || m.Learner || !v.successorVotes() || len(v.Etcd.Members) != v.TargetSize+1 || v.change(m) == ChangeReplace ||
 		v.Relocated.ID == 0 && v.isSuccessor(m) {
 		return false
 	}
-	return p.Ready && v.Now.Sub(v.Cluster.Relocation.Since) < relocationLimit ||
-		v.Now.Sub(p.ReadyChanged) < pendingLimit || v.Now.Sub(p.Created) < pendingLimit
+	return v.Now.Sub(v.Cluster.Relocation.Since) < 2*relocationLimit &&
+		(p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit || v.Now.Sub(p.Created) < pendingLimit)
 }
 
 // staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.

@@ -77,7 +77,7 @@ func (v *view) slowLeader() *failure.Problem {
 func (v *view) laggards() *failure.Problem {
 	var names []string
 	for _, m := range v.voters {
-		if a, ok := v.answer(m); ok && a.Behind >= lagPatience {
+		if v.farBehind(m) {
 			names = append(names, m.Name)
 		}
 	}
@@ -88,6 +88,12 @@ func (v *view) laggards() *failure.Problem {
 		Reason:  v1beta2.ReasonMemberBehind,
 		Message: fmt.Sprintf("%s: more than %d raft entries behind the others, at every look for %s and longer", list(names), lagLimit, lagPatience),
 	}
+}
+
+// farBehind reports whether a voter has been far behind for a while.
+func (v *view) farBehind(m Member) bool {
+	a, ok := v.answer(m)
+	return ok && a.Behind >= lagPatience
 }
 
 // leader returns the voter that leads, the zero Member if none is known.

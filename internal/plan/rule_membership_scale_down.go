@@ -113,7 +113,7 @@ func (v *view) nextToRemove() Member {
 }
 
 // leastNeeded returns the member to remove: learners first, then one whose data is wrong, then one that tries a release, then members that have to be
-// replaced, do not answer or soon will not, or are far behind; then one that was to take the place of another that stays; then those in the most
+// replaced, do not answer or soon will not, or have been far behind for a while; then one that was to take the place of another that stays; then those in the most
 // crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
@@ -125,7 +125,7 @@ func (v *view) leastNeeded() Member {
 		p := v.pods[m.Name]
 		replaced := v.change(m) == ChangeReplace && (m.ID != v.Relocated.ID || v.dispensable(m))
 		return []int{
-			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.tried(m)), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)), toInt(!v.inSync(m)),
+			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.tried(m)), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)), toInt(v.farBehind(m)),
 			toInt(replaced && m.ID != v.Leader), // all of those go, so that the leader need not move twice
 			toInt(v.isSuccessor(m) && v.Relocated.ID == 0),
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),

@@ -60,7 +60,8 @@ func growQuota(v *view) Action { return v.Tuning }
 // no room can be made, it is done at once.
 func (v *view) tuning() Action {
 	mode, m, exhausted := v.Cluster.Autopilot.Grow, v.fullest(), v.exhausted()
-	if mode == ModeOff || m.ID == 0 || len(v.Alarms) > 0 && !exhausted || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calm() {
+	if mode == ModeOff || m.ID == 0 || len(v.Alarms) > 0 && !exhausted || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 ||
+		!v.calm() && !(exhausted && v.quiet(0)) { // which cannot wait for the end of a trial
 		return nil
 	}
 	a, _ := v.answer(m)

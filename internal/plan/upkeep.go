@@ -155,8 +155,11 @@ func (v *view) freed(members []Member) string {
 func (v *view) calm() bool { return v.calmBut(0) }
 
 // calmBut reports whether that is so of all members but the voter with that ID, which need not be healthy; 0 if all have to be.
-func (v *view) calmBut(but uint64) bool {
-	return v.inProgress(but) == nil && !v.updating() && v.OnTrial.Trial.Member == "" && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
+func (v *view) calmBut(but uint64) bool { return v.OnTrial.Trial.Member == "" && v.quiet(but) }
+
+// quiet is the same, but that a member may be trying a release.
+func (v *view) quiet(but uint64) bool {
+	return v.inProgress(but) == nil && !v.updating() && v.NextToRemove.ID == 0 && len(v.Candidates) == 0 && len(v.learners) == 0 &&
 		len(v.voters) == v.TargetSize && v.waitForVoters(but) == nil
 }
 

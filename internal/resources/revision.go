@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -103,10 +104,11 @@ func amounts(c corev1.Container) plan.Requirements {
 	return plan.Requirements{Requests: AmountsOf(c.Resources.Requests), Limits: AmountsOf(c.Resources.Limits)}
 }
 
-// lessMemory reports whether less memory is requested than before, or the container is limited to less: no limit is 0.
+// lessMemory reports whether less memory is requested than before, or the container is limited to less. No limit is 0, and what is only limited is
+// requested in full, as in Kubernetes.
 func lessMemory(now, before plan.Requirements) bool {
 	limit, former := now.Limits.Memory, before.Limits.Memory
-	return now.Requests.Memory < before.Requests.Memory || limit > 0 && (former == 0 || limit < former)
+	return cmp.Or(now.Requests.Memory, limit) < before.Requests.Memory || limit > 0 && (former == 0 || limit < former)
 }
 
 // ImageOf is the image that the operator has asked for in a pod, whatever an admission webhook has made of it: that one would replace

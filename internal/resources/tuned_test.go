@@ -143,12 +143,14 @@ func TestLessMemory(t *testing.T) {
 		had, gets corev1.ResourceRequirements
 		less      bool
 	}{
-		"the limit alone":  {limited("2Gi", "4Gi"), limited("2Gi", "3Gi"), true},
-		"a limit at last":  {limited("2Gi", ""), limited("2Gi", "4Gi"), true},
-		"none any more":    {limited("2Gi", "4Gi"), limited("2Gi", ""), false},
-		"more":             {limited("2Gi", "4Gi"), limited("3Gi", "4Gi"), false},
-		"it requests less": {limited("2Gi", "4Gi"), limited("1Gi", "4Gi"), true},
-		"the same":         {limited("2Gi", "4Gi"), limited("2Gi", "4Gi"), false},
+		"the limit alone":       {limited("2Gi", "4Gi"), limited("2Gi", "3Gi"), true},
+		"a limit at last":       {limited("2Gi", ""), limited("2Gi", "4Gi"), true},
+		"none any more":         {limited("2Gi", "4Gi"), limited("2Gi", ""), false},
+		"more":                  {limited("2Gi", "4Gi"), limited("3Gi", "4Gi"), false},
+		"it requests less":      {limited("2Gi", "4Gi"), limited("1Gi", "4Gi"), true},
+		"more of a limit alone": {limited("2Gi", "2Gi"), limited("", "8Gi"), false}, // the API server requested the limit
+		"less of a limit alone": {limited("8Gi", "8Gi"), limited("", "2Gi"), true},
+		"the same":              {limited("2Gi", "4Gi"), limited("2Gi", "4Gi"), false},
 	} {
 		of := func(r corev1.ResourceRequirements) *v1beta2.EtcdCluster {
 			return cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Pod = &v1beta2.PodPolicy{Resources: r} })

@@ -168,7 +168,11 @@ func (e *encoder) patches(p *Patches) {
 func (e *encoder) chosen(k *Kube) {
 	p := k.Status.Tuned.Patch
 	if p.Version != "" {
-		e.named(markChosen, p.Version+" "+p.InsteadOf)
+		instead := p.InsteadOf
+		if p.GivenUp != "" {
+			instead = "of none"
+		}
+		e.named(markChosen, p.Version+" "+instead)
 		e.rare(markInTime, bits(p.Since.Equal(base)))
 	}
 	e.tried(p.Trial)

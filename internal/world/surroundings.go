@@ -217,6 +217,9 @@ func (w *World) wait() {
 	}
 	if w.Status.chosen() {
 		w.Status.Tuned.Patch.Since = base.Add(-time.Hour)
+		if w.Status.Tuned.Patch.GivenUp != "" {
+			w.Status.Tuned.Patch.Since = base.Add(-24 * time.Hour)
+		}
 	}
 	w.age()
 	if w.Status.resizedLately() {

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// untriedLimit is how long a release may be chosen that no member can get, because of a problem that is known: other acts of Auto Pilot wait
+	// for it. It is not tried for a day then.
+	untriedLimit = 30 * time.Minute
+	// trialLimit is how long a trial may take before it is told that somebody has to look.
+	trialLimit = time.Hour
+)
+
+// giveUpUntried is what becomes of a release that no member has yet: it is given up once it would not be chosen any more, or cannot be given to one.
+// What a release may be chosen for is looked at right before a member gets it, however long ago that was.
+func (v *view) giveUpUntried(p Patch) Patch {
+	if v.againstTrying(p) != "" {
+		return p.unproven()
+	}
+	problem := v.untriedProblem(p.Version)
+	if problem == "" || v.Now.Sub(p.Since) < v.pressed(untriedLimit) {
+		return p
+	}
+	given := p.unproven()
+	given.Since, given.GivenUp = v.Now, fmt.Sprintf("no member could get etcd %s: %s", p.Version, problem)
+	return given
+}
+
+// untriedProblem is why no member can get that release, empty if nothing is known that keeps one from it.
+func (v *view) untriedProblem(release string) string {
+	image := v.Cluster.Image(release)
+	for _, pull := range v.PrepullPods {
+		if pull.Image == image && pull.Problem != "" {
+			return fmt.Sprintf("image %s cannot be pulled to node %s: %s", image, pull.Node, pull.Problem)
+		}
+	}
+	for _, p := range v.Candidates {
+		if problem := p.startProblem(); p.Version == release && problem != "" {
+			return fmt.Sprintf("pod %s does not start (%s)", p.Name, problem)
+		}
+	}
+	for _, r := range v.Refused {
+		if r.Verb == createVerb(NewPod{}) {
+			return r.String()
+		}
+	}
+	return ""
+}
+
+// lostWell reports whether the first member with a release is gone without having failed: its node was drained, perhaps. That says nothing of the
+// release.
+func (v *view) lostWell(p Patch) bool {
+	_, listed := v.members[p.Trial.Member]
+	_, there := v.pods[p.Trial.Member]
+	return p.Trial.Member != "" && !there && !listed && v.Etcd.Contact == ContactQuorum && p.Trial.Failing.IsZero()
+}

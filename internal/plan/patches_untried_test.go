@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// TestNobodyCanGetIt gives a release up that no member can get, because of a known problem, after half an hour, and says why for a day.
+func TestNobodyCanGetIt(t *testing.T) {
+	unpulled := func(o *Observed) {
+		o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: "no such tag"}}
+	}
+	unscheduled := func(o *Observed) {
+		p := waitingPod(3)
+		p.Phase, p.Node, p.IP, p.StartProblem, p.Persistent, p.Version = Pending, "", "", "Insufficient memory", true, newest
+		o.Pods, o.Volumes = append(o.Pods, p), append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
+	}
+	refused := func(o *Observed) {
+		o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota: pods", RetryAt: now.Add(time.Minute)}}
+	}
+	for title, c := range map[string]struct {
+		since   time.Duration
+		problem func(*Observed)
+		says    string // empty if it is not given up
+	}{
+		"its image cannot be pulled": {untriedLimit, unpulled, "no such tag"},
+		"that is so since a minute":  {time.Minute, unpulled, ""},
+		"its pod is on no node":      {untriedLimit, unscheduled, "Insufficient memory"},
+		"its pod is refused":         {untriedLimit, refused, "exceeded quota"},
+		"no problem is known":        {24 * time.Hour, func(*Observed) {}, ""},
+		"it is paused":               {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
+	} {
+		o := patchable(chose(former, c.since), c.problem)
+		o.Cluster.Record = o.Cluster.Apply(nil, o)
+		p := o.Cluster.Tuned.Patch
+		if (p.GivenUp != "") != (c.says != "") || !strings.Contains(p.GivenUp, c.says) || (p.InsteadOf == "") != (c.says != "") {
+			t.Errorf("%s: %+v", title, p)
+		}
+		if c.says == "" {
+			continue
+		}
+		if p.Version != former || !p.Since.Equal(now) {
+			t.Errorf("%s: %+v", title, p)
+		}
+		o = patchable(func(next *Observed) { next.Cluster.Record = o.Cluster.Record })
+		if held := heldBy(Assess(o)); !strings.HasPrefix(held, v1beta2.ReasonPatchHeld) || !strings.Contains(held, c.says) {
+			t.Errorf("%s: held: %q", title, held)
+		}
+		o.Now, o.Cluster.Backup.Taken = now.Add(24*time.Hour), now.Add(23*time.Hour)
+		if act, again := Next(o).(CommitTuning); !again || act.Patch.Version != newest || act.Patch.GivenUp != "" {
+			t.Errorf("%s: a day later: %#v", title, Next(o))
+		}
+	}
+}
+
+// TestWithoutWritesOnTrial raises the quota of a cluster that takes no writes, although a member tries a release, for as long as that takes.
+func TestWithoutWritesOnTrial(t *testing.T) {
+	writeless := func(o *Observed) {
+		o.Cluster.Quota, o.Cluster.SpecQuota, o.Cluster.Autopilot.Grow, o.Cluster.Autopilot.MaxQuota = 2<<30, 2<<30, ModeOn, 8<<30
+		o.Cluster.Autopilot.NoSpace, o.Cluster.Autopilot.Compact, o.Etcd.RoomMade = ModeOn, true, maxRooms
+		for i := range o.Etcd.Answers {
+			o.Etcd.Answers[i].Quota, o.Etcd.Answers[i].DBSize, o.Etcd.Answers[i].DBSizeInUse = 2<<30, 2<<30, 2<<30
+			o.Etcd.Databases = append(o.Etcd.Databases, Database{Pod: o.Pods[i].Name, PodUID: o.Pods[i].UID, Known: true})
+			o.Volumes[i].Requested = 100 << 30
+		}
+		*o = alarmed(*o, Alarm{AlarmNoSpace, id(0)})
+	}
+	if act, raises := Next(patchable(chose(former, time.Hour), updated(1, true, time.Minute), writeless)).(CommitTuning); !raises || act.Quota == 0 {
+		t.Errorf("%#v", act)
+	}
+}
+
+// TestTrialThatDoesNotEnd is told as one that somebody has to look at.
+func TestTrialThatDoesNotEnd(t *testing.T) {
+	o := patchable(chose(former, 2*time.Hour), updated(1, true, time.Minute))
+	for began, want := range map[time.Duration]string{time.Minute: v1beta2.ReasonPatchOnTrial, trialLimit: v1beta2.ReasonPatchHeld} {
+		o.Cluster.Tuned.Patch.Trial.Began = now.Add(-began)
+		if held := heldBy(Assess(o)); !strings.HasPrefix(held, want) {
+			t.Errorf("after %s: %q, want %s", began, held, want)
+		}
+	}
+}
+
+// TestEditOnTrial takes no release back because an edit has the first member's container start anew.
+func TestEditOnTrial(t *testing.T) {
+	o := patchable(chose(former, 5*time.Minute), updated(1, true, 5*time.Minute), ready(1), func(o *Observed) {
+		o.Cluster.Repository, o.Pods[1].Drift.Image = "mirror.example/etcd", true
+		for _, n := range []string{"n0", "n1", "n2"} {
+			o.PrepullPods = append(o.PrepullPods, PrepullPod{Name: n, Node: n, Image: "mirror.example/etcd:v" + newest, Done: true})
+		}
+	})
+	act, sets := Next(o).(SetImage)
+	if !sets || act.Name != "c-1" {
+		t.Fatalf("%#v", Next(o))
+	}
+	o.Cluster.Record, o.Cluster.Version = o.Cluster.Apply(act, o), newest
+	o.Now, o.Pods[1].Restarting = o.Now.Add(time.Second), true
+	o.Cluster.Record = o.Cluster.Apply(nil, o)
+	o.Pods[1].Restarting, o.Pods[1].Drift.Image, o.Pods[1].Restarts, o.Pods[1].ReadyChanged = false, false, 1, o.Now
+	if back, retreats := Next(o).(CommitTuning); retreats {
+		t.Errorf("taken back, because %s", back.Because)
+	}
+}
