@@ -44,6 +44,16 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	return s
 }
 
+// forgetUnread forgets the samples of a cluster whose members nobody has asked for a day, as while it hibernates or Auto Pilot leaves it alone:
+// whoever goes on then knows nothing of them, as a process that has just started.
+func (p *Pool) forgetUnread(cluster string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.read, s.looked)) > anomaly.Day {
+		delete(p.samplers, cluster)
+	}
+}
+
 // next sets when the members are to be asked again: in the usual time, or soon while something is suspected.
 func (s *sampler) next(now time.Time, every time.Duration, suspect bool) {
 	switch {
