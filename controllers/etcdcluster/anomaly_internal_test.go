@@ -3,11 +3,14 @@ package etcdcluster
 import (
 	"slices"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // TestAnomalyIsRecorded once for each thing that people should know, also that nobody knows any more whether a member deviates.
@@ -47,5 +50,15 @@ func TestAnomalyIsRecorded(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", title, got, c.want)
 		}
+	}
+}
+
+// TestOffAsksNobody: without Auto Pilot nothing is sampled, and so nothing remembered. The pass has no session to ask anybody by.
+func TestOffAsksNobody(t *testing.T) {
+	r, p := &Reconciler{Etcd: etcd.NewPool()}, &pass{cluster: &v1beta2.EtcdCluster{}}
+	p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, v1beta2.AutopilotOff, time.Now())
+	r.sample(t.Context(), p)
+	if r.observeHabits(t.Context(), p); p.habits != nil {
+		t.Errorf("%+v", p.habits)
 	}
 }

@@ -13,7 +13,7 @@ type day struct {
 	// latest are the samples of the quarter that is not over, and n is how many of them there are; quarter is its number since 1970, 0 before
 	// the day begins.
 	latest  [together]Values
-	n       int
+	n       uint8
 	quarter int64
 }
 

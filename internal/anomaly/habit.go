@@ -81,8 +81,8 @@ type course struct {
 	// run is how many samples in a row were not like what is told: unusual, if nothing is told.
 	run  uint8
 	told bool
-	// found is what it was when that was told first: it does not change meanwhile.
-	found Deviation
+	// value is what it was when that was told first, and usual what it was before that: they do not change meanwhile.
+	value, usual float32
 }
 
 // Deviation is a signal that is unusual.
@@ -145,8 +145,8 @@ func (h *Habit) Scarce() (all []Signal) {
 // Deviations are the signals that are unusual, in their order.
 func (h *Habit) Deviations() (all []Deviation) {
 	for i := range h.signal {
-		if h.signal[i].told {
-			all = append(all, h.signal[i].found)
+		if c := h.signal[i]; c.told {
+			all = append(all, Deviation{Signal: Signal(i), Value: float64(c.value), Usual: float64(c.usual)})
 		}
 	}
 	return all
@@ -165,8 +165,7 @@ func (c *course) judge(s Signal, value float32, before []float32, enough bool) {
 	if c.run++; c.run < lasting {
 		return
 	}
-	c.run, c.told = 0, unusual
-	c.found = Deviation{Signal: s, Value: float64(value), Usual: float64(usual)}
+	*c = course{told: unusual, value: value, usual: usual}
 }
 
 // Unusual reports whether a sample deviates upwards from those before, by the median absolute deviation and by their median, which it returns.

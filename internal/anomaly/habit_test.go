@@ -209,7 +209,7 @@ func TestLearnsOfEnough(t *testing.T) {
 	}
 }
 
-// TestMemory holds what a member costs: 3,000 of them are to take less than 10 MiB, with what is kept beside.
+// TestMemory holds what a member costs: 3,000 of them are to take less than 10 MiB, with what is kept beside and what the heap may grow by.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	const members = 3000
@@ -219,7 +219,7 @@ func TestMemory(t *testing.T) {
 			keep = new(anomaly.Habit)
 		}
 	}).AllocedBytesPerOp()
-	if total := members * each; total > 8<<20 {
+	if total := members * each; total > 7<<19 {
 		t.Errorf("a member takes %d bytes, and %d of them %d", each, members, total)
 	}
 }

@@ -17,11 +17,7 @@ type Probes struct {
 type Buckets [17]uint32
 
 // Way is from a member to another one.
-type Way struct {
-	From uint64
-	// To is as etcd says it.
-	To string
-}
+type Way struct{ From, To uint64 }
 
 // Since are those that were not there before.
 func (p Probes) Since(before Probes) Probes {
@@ -29,14 +25,6 @@ func (p Probes) Since(before Probes) Probes {
 		p.Took[i] -= min(n, p.Took[i])
 	}
 	p.Sum = max(0, p.Sum-before.Sum)
-	return p
-}
-
-func (p Probes) plus(more Probes) Probes {
-	for i, n := range more.Took {
-		p.Took[i] += n
-	}
-	p.Sum += more.Sum
 	return p
 }
 
@@ -48,17 +36,3 @@ const (
 	// perTrip is how many round trips the mean probe takes at least, so that a round trip that is worked out from it is not too short.
 	perTrip = 1.5
 )
-
-// trip is how long a round trip took: longer than that, by the lower bound of a bucket, and about that long, by the mean; false if there were too
-// few. A bucket is no measure: each is twice as wide as the one before.
-func (p Probes) trip() (longer, about time.Duration, known bool) {
-	all := p.Took[len(p.Took)-1]
-	if all < fewest {
-		return 0, 0, false
-	}
-	for i := 0; i < len(p.Took)-1 && p.Took[i] < (all+3)/4; i++ {
-		longer = shortest << i
-	}
-	mean := p.Sum / float64(all) / perTrip
-	return longer, max(longer, time.Duration(mean*float64(time.Second))), true
-}

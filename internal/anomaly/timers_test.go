@@ -25,7 +25,7 @@ func steady(trip time.Duration, connecting int) (p anomaly.Probes) {
 
 // over is how long round trips take with TLS.
 func over(trip time.Duration) map[anomaly.Way]anomaly.Probes {
-	return map[anomaly.Way]anomaly.Probes{{From: 1, To: "2"}: steady(trip, 3)}
+	return map[anomaly.Way]anomaly.Probes{{From: 1, To: 2}: steady(trip, 3)}
 }
 
 // hours are that many with the same probes.
@@ -58,7 +58,7 @@ func TestAdvice(t *testing.T) {
 	t.Parallel()
 	usual := anomaly.Timers{Heartbeat: 100 * ms, Election: time.Second}
 	ways := map[anomaly.Way]anomaly.Probes{
-		{From: 1, To: "2"}: steady(ms, 3), {From: 2, To: "1"}: steady(ms, 3), {From: 1, To: "3"}: steady(110*ms, 3), {From: 3, To: "1"}: {},
+		{From: 1, To: 2}: steady(ms, 3), {From: 2, To: 1}: steady(ms, 3), {From: 1, To: 3}: steady(110*ms, 3), {From: 3, To: 1}: {},
 	}
 	none := map[anomaly.Way]anomaly.Probes{}
 	for name, c := range map[string]struct {

@@ -83,9 +83,16 @@ func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
 	}
 	s.tried = revision
 	if found, ok := session.hashes(ctx, revision); ok {
-		s.found = append(s.found, found)
-		s.found = s.found[max(0, len(s.found)-kept):]
+		s.remember(found)
 	}
+}
+
+// remember adds a comparison, and forgets the first one where there are as many as are remembered.
+func (c *comparisons) remember(found plan.Comparison) {
+	if len(c.found) == kept {
+		c.found = slices.Delete(c.found, 0, 1)
+	}
+	c.found = append(c.found, found)
 }
 
 // unconfirmed reports whether data was found to differ at the last comparison and not before.
@@ -95,7 +102,7 @@ func (c *comparisons) unconfirmed() bool {
 }
 
 // followed is the revision of a compaction that another one has followed in every member since, 0 if none is known.
-func followed(before, now map[string]figures) int64 {
+func followed(before, now map[string]*figures) int64 {
 	revision := int64(0)
 	for uid := range now {
 		first, known := before[uid]
@@ -115,7 +122,7 @@ func followed(before, now map[string]figures) int64 {
 }
 
 // final is the revision of the compaction that was the last one in every member, and has ended since it started; 0 if they differ.
-func final(now map[string]figures) int64 {
+func final(now map[string]*figures) int64 {
 	revision := int64(0)
 	for _, member := range now {
 		if !member.compacts || member.compacted <= 0 || revision != 0 && member.compacted != revision {
@@ -140,7 +147,7 @@ func (s *Session) hashes(ctx context.Context, revision int64) (plan.Comparison, 
 		})
 	}
 	wg.Wait()
-	out := plan.Comparison{Revision: revision}
+	out := plan.Comparison{Revision: revision, Hashes: make([]plan.MemberHash, 0, len(answers))}
 	for i, p := range s.voters {
 		a := answers[i]
 		if a == nil || a.GetHeader().GetMemberId() != p.word.MemberID || a.GetHeader().GetClusterId() != s.Seen.ClusterID ||

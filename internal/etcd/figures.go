@@ -11,7 +11,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 )
 
-// figures are what Auto Pilot reads of a member's metrics. Those that count go up only, until the server starts anew.
+// figures are what Auto Pilot reads of a member's metrics. Those that count go up only, until the server starts anew. Once read, nobody changes
+// them: whoever remembers the last ones remembers the same.
 type figures struct {
 	// compacted is the revision of the compaction that the member has begun last, not above 0 before the first.
 	compacted int64
@@ -19,7 +20,7 @@ type figures struct {
 	compacts bool
 	// flushes, trips and applies are how long these took.
 	flushes, trips, applies took
-	// probes are how long those of each other member took; nobody changes them.
+	// probes are how long those of each other member took.
 	probes []probed
 	// started is when the server's process was, in seconds since 1970; 0 if it does not tell.
 	started float64
@@ -31,9 +32,9 @@ type figures struct {
 	consumption
 }
 
-// probed is a member that another one probes, by what etcd calls it. A map of them would take four times the memory, in each sample.
+// probed is a member that another one probes, by its ID. A map of them would take four times the memory.
 type probed struct {
-	to string
+	to uint64
 	anomaly.Probes
 }
 
@@ -50,9 +51,8 @@ const (
 	probesSum     = probeFamily + `_sum{To="`
 )
 
-// others are of how many other members probes are read: of one more than a cluster can have, as one may be on its way out. An ID has so many
-// letters at most.
-const others, idLength = 9, 16
+// others are of how many other members probes are read: of one more than a cluster can have, as one may be on its way out.
+const others = 9
 
 // scan reads metrics line by line, without parsing what does not matter.
 func (f *figures) scan(text io.Reader) error {
@@ -118,10 +118,11 @@ func (f *figures) addProbes(line []byte) {
 			return
 		}
 	}
-	to, rest, found := bytes.Cut(rest, []byte(`"`))
+	label, rest, found := bytes.Cut(rest, []byte(`"`))
+	to, none := strconv.ParseUint(string(label), 16, 64)
 	v, err := strconv.ParseFloat(string(rest[bytes.LastIndexByte(rest, ' ')+1:]), 64)
 	i, ok := bucketOf(rest)
-	if !found || err != nil || !(v >= 0 && v <= math.MaxUint32) || len(to) > idLength || bucket && !ok {
+	if !found || none != nil || err != nil || !(v >= 0 && v <= math.MaxUint32) || bucket && !ok {
 		return
 	}
 	p := f.probe(to)
@@ -135,19 +136,19 @@ func (f *figures) addProbes(line []byte) {
 }
 
 // probe is where probes of that member are noted, nil if there are too many.
-func (f *figures) probe(to []byte) *anomaly.Probes {
-	i := slices.IndexFunc(f.probes, func(p probed) bool { return p.to == string(to) })
+func (f *figures) probe(to uint64) *anomaly.Probes {
+	i := slices.IndexFunc(f.probes, func(p probed) bool { return p.to == to })
 	if i < 0 {
 		if i = len(f.probes); i == others {
 			return nil
 		}
-		f.probes = append(f.probes, probed{to: string(to)})
+		f.probes = append(f.probes, probed{to: to})
 	}
 	return &f.probes[i].Probes
 }
 
 // probesOf are those of that member, none if there are none.
-func (f *figures) probesOf(to string) anomaly.Probes {
+func (f *figures) probesOf(to uint64) anomaly.Probes {
 	for _, p := range f.probes {
 		if p.to == to {
 			return p.Probes
@@ -170,7 +171,7 @@ func bucketOf(line []byte) (int, bool) {
 }
 
 // restarted reports whether these are of a server that started after the others were read.
-func (f figures) restarted(before figures) bool {
+func (f *figures) restarted(before *figures) bool {
 	return f.started != before.started || f.flushes.count < before.flushes.count || f.applies.count < before.applies.count ||
 		f.trips.count < before.trips.count || f.elections < before.elections || f.copies < before.copies
 }

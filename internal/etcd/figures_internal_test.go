@@ -50,7 +50,7 @@ grpc_server_handled_total{grpc_code="OK",grpc_method="Snapshot",grpc_service="et
 		copies: 7, copying: 2, // one snapshot and one defragmentation
 		started: 1.7e9,
 		probes: []probed{
-			{"b", anomaly.Probes{Sum: 3, Took: anomaly.Buckets{0: 1, 9: 5, 15: 7, 16: 8}}}, {"c", anomaly.Probes{Sum: 1, Took: anomaly.Buckets{16: 2}}},
+			{0xb, anomaly.Probes{Sum: 3, Took: anomaly.Buckets{0: 1, 9: 5, 15: 7, 16: 8}}}, {0xc, anomaly.Probes{Sum: 1, Took: anomaly.Buckets{16: 2}}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -15,8 +15,8 @@ const settling = 3
 
 // habits are what is remembered of how the members of one cluster usually are.
 type habits struct {
-	// members are by ID, so that a pod that is created anew on its volume goes on where it was; a new member is another one.
-	members map[uint64]*habit
+	// members are one of each ID, so that a pod that is created anew on its volume goes on where it was; a new member is another one.
+	members []habit
 	trips   anomaly.Trips
 	// looked is when somebody wanted to know first, and seen when a sample of any member was noted last.
 	looked, seen time.Time
@@ -27,11 +27,12 @@ type habits struct {
 
 // habit is that of one member.
 type habit struct {
-	anomaly.Habit
+	id uint64
+	*anomaly.Habit
 	// at is when last, and inUse of the database, were read from the pod of that UID; settles is how many samples are left out from then on.
 	uid     string
 	at      time.Time
-	last    figures
+	last    *figures
 	inUse   int64
 	settles int
 }
@@ -59,7 +60,10 @@ func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool
 
 // note notes a sample of each voter that has told its figures, unless something was under way.
 func (c *sampler) note(s *Session, every time.Duration) {
-	all, probes := map[*habit]anomaly.Values{}, map[anomaly.Way]anomaly.Probes{}
+	if c.members == nil {
+		c.members = make([]habit, 0, len(s.voters))
+	}
+	all, probes := map[*anomaly.Habit]anomaly.Values{}, map[anomaly.Way]anomaly.Probes{}
 	for _, p := range s.voters {
 		now, known := c.heard[p.endpoint.PodUID]
 		if !known {
@@ -69,17 +73,15 @@ func (c *sampler) note(s *Session, every time.Duration) {
 		before := h.last
 		c.disturbed = c.disturbed || now.copying > 0 || now.copies > before.copies && h.uid == p.endpoint.PodUID
 		if values, ok := h.next(p, now, c.read, every); ok {
-			all[h] = values
+			all[h.Habit] = values
 			for _, some := range now.probes {
 				probes[anomaly.Way{From: p.word.MemberID, To: some.to}] = some.Since(before.probesOf(some.to))
 			}
 		}
 	}
-	for id := range c.members {
-		if !slices.ContainsFunc(s.Seen.Members, func(m plan.Member) bool { return m.ID == id && !m.Learner }) {
-			delete(c.members, id)
-		}
-	}
+	c.members = slices.DeleteFunc(c.members, func(h habit) bool {
+		return !slices.ContainsFunc(s.Seen.Members, func(m plan.Member) bool { return m.ID == h.id && !m.Learner })
+	})
 	if c.disturbed || len(all) == 0 {
 		return
 	}
@@ -90,19 +92,18 @@ func (c *sampler) note(s *Session, every time.Duration) {
 	c.trips.Note(probes, c.read, every)
 }
 
+// habitOf is that of a member until the next one is asked for; a new one, if nothing is known of it.
 func (c *sampler) habitOf(id uint64) *habit {
-	if c.members == nil {
-		c.members = map[uint64]*habit{}
+	i := slices.IndexFunc(c.members, func(h habit) bool { return h.id == id })
+	if i < 0 {
+		i, c.members = len(c.members), append(c.members, habit{id: id, Habit: &anomaly.Habit{}, last: &figures{}})
 	}
-	if c.members[id] == nil {
-		c.members[id] = &habit{}
-	}
-	return c.members[id]
+	return &c.members[i]
 }
 
 // next is what the member was like since the last time, false if that is not known: another server has counted until then, or the last time is
 // long ago.
-func (h *habit) next(p peer, now figures, at time.Time, every time.Duration) (anomaly.Values, bool) {
+func (h *habit) next(p peer, now *figures, at time.Time, every time.Duration) (anomaly.Values, bool) {
 	before := *h
 	h.uid, h.at, h.last, h.inUse = p.endpoint.PodUID, at, now, p.word.DBSizeInUse
 	if before.uid != h.uid || now.restarted(before.last) {
@@ -148,9 +149,9 @@ func (c *sampler) report(members []plan.Member, now time.Time, every time.Durati
 		if m.Learner {
 			continue
 		}
-		h := c.members[m.ID]
-		if h == nil {
-			h = &habit{}
+		h := &anomaly.Habit{}
+		if i := slices.IndexFunc(c.members, func(h habit) bool { return h.id == m.ID }); i >= 0 {
+			h = c.members[i].Habit
 		}
 		switch {
 		case !h.Learned(now, every):

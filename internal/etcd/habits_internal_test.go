@@ -32,7 +32,8 @@ func (w *watched) goes(samples int, flush float64, disturbed bool) {
 		w.told.flushes.sum += 100 * flush
 		p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
 		p.word.MemberID = w.members[0].ID
-		w.heard, w.read, w.disturbed = map[string]figures{w.uid: w.told}, w.now, disturbed
+		told := w.told
+		w.heard, w.read, w.disturbed = map[string]*figures{w.uid: &told}, w.now, disturbed
 		w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, sampleEvery)
 	}
 }
@@ -155,8 +156,8 @@ func TestHabitsBlind(t *testing.T) {
 func TestElectionsAreOfFiveMinutes(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1e9, 0)
-	h, p := &habit{uid: "a", at: at}, peer{endpoint: Endpoint{PodUID: "a"}}
-	v, known := h.next(p, figures{elections: 3}, at.Add(3*sampleEvery), sampleEvery)
+	h, p := &habit{uid: "a", at: at, last: &figures{}}, peer{endpoint: Endpoint{PodUID: "a"}}
+	v, known := h.next(p, &figures{elections: 3}, at.Add(3*sampleEvery), sampleEvery)
 	if got := v[anomaly.Elections]; !known || got != 1 {
 		t.Errorf("three within a quarter of an hour are %v", got)
 	}

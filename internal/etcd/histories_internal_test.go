@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"math/bits"
 	"testing"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 const every = 5 * time.Minute
 
 // said are figures of three members after so many flushes, of which those of the third take a second each.
-func said(flushes float64) map[string]figures {
+func said(flushes float64) map[string]*figures {
 	const quick = 0.001
-	return map[string]figures{
+	return map[string]*figures{
 		"a": {flushes: took{flushes * quick, flushes}}, "b": {flushes: took{flushes * quick, flushes}},
 		"c": {flushes: took{flushes, flushes}},
 	}
@@ -30,16 +31,11 @@ func TestHistories(t *testing.T) {
 	}
 	last := func(n int) time.Time { return start.Add(time.Duration(n) * every) }
 	slow := func(h *histories, uid string) (n, slow int) {
-		d := h.disks[uid]
+		d := h.of(uid)
 		if d == nil {
 			return 0, 0
 		}
-		for _, s := range d.samples {
-			if s.slow && s.alone {
-				slow++
-			}
-		}
-		return len(d.samples), slow
+		return len(d.samples.at), bits.OnesCount16(d.samples.slow & d.samples.alone)
 	}
 	for title, c := range map[string]struct {
 		h       *histories
@@ -74,21 +70,20 @@ func TestHistories(t *testing.T) {
 }
 
 // anew are those figures of servers that have started since.
-func anew(said map[string]figures) map[string]figures {
-	for uid, f := range said {
+func anew(said map[string]*figures) map[string]*figures {
+	for _, f := range said {
 		f.started = 1
-		said[uid] = f
 	}
 	return said
 }
 
 // but are the figures of all but one.
-func but(uid string, all map[string]figures) map[string]figures {
+func but(uid string, all map[string]*figures) map[string]*figures {
 	delete(all, uid)
 	return all
 }
 
-func noted(h *histories, now map[string]figures, at time.Time) *histories {
+func noted(h *histories, now map[string]*figures, at time.Time) *histories {
 	h.note(now, at, every)
 	return h
 }
@@ -102,17 +97,15 @@ func TestSharedSlowness(t *testing.T) {
 			mean = 0.001
 		}
 		n, sum = n+100, sum+100*mean
-		f := figures{flushes: took{sum, n}}
-		now := map[string]figures{"a": f, "b": f}
+		f := &figures{flushes: took{sum, n}}
+		now := map[string]*figures{"a": f, "b": f}
 		if i%4 == 0 {
 			now["c"] = f
 		}
 		h.note(now, start.Add(time.Duration(i)*every), every)
 	}
-	for _, s := range h.disks["c"].samples {
-		if s.alone {
-			t.Fatalf("all disks did the same, and c's is slow alone: %d samples in four hours", len(h.disks["c"].samples))
-		}
+	if s := h.of("c").samples; s.alone != 0 {
+		t.Fatalf("all disks did the same, and c's is slow alone: %d samples in four hours", len(s.at))
 	}
 }
 
@@ -122,7 +115,7 @@ func TestOldSamples(t *testing.T) {
 	for i := range 10 { // every third look
 		h.note(said(float64(300*i)), start.Add(time.Duration(3*i)*every), every)
 	}
-	if n := len(h.disks["c"].samples); n != 7 {
+	if n := len(h.of("c").samples.at); n != 7 {
 		t.Errorf("%d samples within an hour and a half", n)
 	}
 }

@@ -24,7 +24,7 @@ type sampler struct {
 	// due is when the members are to be asked next, and hurried when something was suspected first, zero if nothing is.
 	due, hurried time.Time
 	// heard is what the voters have said that answered when they were asked last, at read, by pod UID; last is that of when all did.
-	heard, last map[string]figures
+	heard, last map[string]*figures
 	read        time.Time
 	comparisons
 	habits
@@ -42,6 +42,16 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 		p.samplers[cluster] = s
 	}
 	return s
+}
+
+// forgetUnread forgets the samples of a cluster whose members nobody has asked for a day, as while it hibernates or Auto Pilot leaves it alone:
+// whoever goes on then knows nothing of them, as a process that has just started.
+func (p *Pool) forgetUnread(cluster string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.read, s.looked)) > anomaly.Day {
+		delete(p.samplers, cluster)
+	}
 }
 
 // next sets when the members are to be asked again: in the usual time, or soon while something is suspected.
@@ -70,18 +80,21 @@ func (s *sampler) hurries(now time.Time) bool {
 }
 
 // figuresOf asks all of these members for their metrics, and returns the figures of those that answer, by pod UID.
-func figuresOf(ctx context.Context, members []peer) map[string]figures {
-	read, known := make([]figures, len(members)), make([]bool, len(members))
+func figuresOf(ctx context.Context, members []peer) map[string]*figures {
+	read := make([]*figures, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {
 		wg.Go(func() {
-			known[i] = m.endpoint.Metrics != "" && readMetrics(ctx, m.endpoint.Metrics, read[i].scan) == nil
+			f := &figures{}
+			if m.endpoint.Metrics != "" && readMetrics(ctx, m.endpoint.Metrics, f.scan) == nil {
+				read[i] = f
+			}
 		})
 	}
 	wg.Wait()
-	out := map[string]figures{}
+	out := map[string]*figures{}
 	for i, m := range members {
-		if known[i] {
+		if read[i] != nil {
 			out[m.endpoint.PodUID] = read[i]
 		}
 	}

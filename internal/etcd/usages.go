@@ -53,27 +53,39 @@ type usages struct {
 	used   map[string]*usage
 }
 
-// usage is what is remembered of one process of etcd: some 2 KiB.
+// usage is what is remembered of one process of etcd.
 type usage struct {
 	// last is what it has told last, at that time.
-	last figures
+	last *figures
 	at   time.Time
-	// hour are the last samples, and week the peaks of the last full hours, the earlier ones first; peak is that of the hour under way, of which
-	// there are so many samples.
-	hour    []moment
-	week    []amounts
-	peak    amounts
-	samples int
+	// hour are the last samples, the earlier ones first.
+	hour []moment
+	// hours is how many are over, and cpu and memory the peaks of the last week of them; peak is that of the hour under way, of which there are
+	// so many samples.
+	hours, samples uint32
+	cpu, memory    peaks
+	peak           amounts
 }
 
 // moment is what was used in one sample.
 type moment struct {
-	at time.Time
+	at instant
 	amounts
 }
 
 // amounts are thousandths of a core, and MiB, each rounded up.
 type amounts struct{ cpu, memory uint32 }
+
+// peaks are those of hours, in their order, that no later hour has reached: the first one is the highest. Others would never be it again.
+type peaks []hourPeak
+
+type hourPeak struct{ hour, amount uint32 }
+
+// add adds that of an hour, and forgets what is older than a week.
+func (p *peaks) add(hour, amount uint32) {
+	*p = slices.DeleteFunc(*p, func(old hourPeak) bool { return old.amount <= amount || hour-old.hour >= usageWeek })
+	*p = append(*p, hourPeak{hour, amount})
+}
 
 func (a amounts) most(b amounts) amounts { return amounts{max(a.cpu, b.cpu), max(a.memory, b.memory)} }
 
@@ -95,7 +107,7 @@ func (p *Pool) Usages(ctx context.Context, cluster string, s *Session) (found []
 
 // note adds a sample of each pod whose server has answered, unless it follows the last one too soon to count as one. Who has little CPU often does
 // not answer. One that has not answered for long begins anew, for what was not looked at is not known; so does another process.
-func (u *usages) note(now map[string]figures, at time.Time, every time.Duration) {
+func (u *usages) note(now map[string]*figures, at time.Time, every time.Duration) {
 	if tooSoon(at, u.usedAt, every) {
 		return
 	}
@@ -110,7 +122,7 @@ func (u *usages) note(now map[string]figures, at time.Time, every time.Duration)
 		}
 		one := u.used[uid]
 		if one == nil || f.restarted(one.last) || f.cpu < one.last.cpu {
-			one = &usage{}
+			one = &usage{hour: make([]moment, 0, usageHour)}
 		} else {
 			one.add(f.consumption, at)
 		}
@@ -122,12 +134,15 @@ func (u *usages) note(now map[string]figures, at time.Time, every time.Duration)
 func (u *usage) add(now consumption, at time.Time) {
 	const thousandths, mebi = 1000, 1 << 20
 	a := amounts{cpu: rounded((now.cpu - u.last.cpu) / at.Sub(u.at).Seconds() * thousandths), memory: rounded(now.resident / mebi)}
-	u.hour = append(u.hour, moment{at, a})
-	u.hour = u.hour[max(0, len(u.hour)-usageHour):]
+	if len(u.hour) == usageHour {
+		u.hour = slices.Delete(u.hour, 0, 1)
+	}
+	u.hour = append(u.hour, moment{instantOf(at), a})
 	u.peak = u.peak.most(a)
 	if u.samples++; u.samples == usageHour {
-		u.week = append(u.week, u.peak)
-		u.week = u.week[max(0, len(u.week)-usageWeek):]
+		u.hours++
+		u.cpu.add(u.hours, u.peak.cpu)
+		u.memory.add(u.hours, u.peak.memory)
 		u.peak, u.samples = amounts{}, 0
 	}
 }
@@ -146,11 +161,8 @@ func (u *usage) told(e Endpoint, every time.Duration) plan.Usage {
 		slices.SortFunc(last, func(a, b moment) int { return cmp.Compare(a.cpu, b.cpu) })
 		out.Used.CPU = int64(last[usageHour-usageLasts].cpu)
 	}
-	if len(u.week) == usageWeek {
-		most := u.peak
-		for _, a := range u.week {
-			most = most.most(a)
-		}
+	if u.hours >= usageWeek {
+		most := u.peak.most(amounts{u.cpu[0].amount, u.memory[0].amount})
 		out.Peak = plan.Resources{CPU: int64(most.cpu), Memory: int64(most.memory) * mebi}
 	}
 	return out
@@ -162,7 +174,7 @@ func (u *usage) latest(n int, within time.Duration) []moment {
 		return nil
 	}
 	last := u.hour[len(u.hour)-n:]
-	if last[n-1].at.Sub(last[0].at) > within {
+	if last[n-1].at.since(last[0].at) > within {
 		return nil
 	}
 	return last

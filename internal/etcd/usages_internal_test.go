@@ -45,7 +45,7 @@ func newLoad() *load {
 func (l *load) samples(n int, cores, mebi float64) *load {
 	for range n {
 		l.at, l.total = l.at.Add(every), l.total+cores*every.Seconds()
-		l.u.note(map[string]figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: mebi * (1 << 20), heap: 7}}}, l.at, every)
+		l.u.note(map[string]*figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: mebi * (1 << 20), heap: 7}}}, l.at, every)
 	}
 	return l
 }
@@ -112,19 +112,19 @@ func TestUsagesAreBounded(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	before := len(l.u.used["a"].hour)
-	l.u.note(map[string]figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: 1}}}, l.at.Add(2*time.Second), every)
+	l.u.note(map[string]*figures{"a": {started: l.start, consumption: consumption{cpu: l.total, resident: 1}}}, l.at.Add(2*time.Second), every)
 	if n := len(l.u.used["a"].hour); n != before || l.u.usedAt != l.at {
 		t.Errorf("a look after two seconds is a sample")
 	}
 	l.samples(2*usageWeek*usageHour, 1, 100)
-	if u := l.u.used["a"]; len(u.hour) != usageHour || len(u.week) != usageWeek {
-		t.Errorf("%d and %d are remembered", len(u.hour), len(u.week))
+	if u := l.u.used["a"]; len(u.hour) != usageHour || len(u.cpu) != 1 || len(u.memory) != 1 {
+		t.Errorf("%d samples, and %d and %d peaks of hours that were alike, are remembered", len(u.hour), len(u.cpu), len(u.memory))
 	}
-	l.u.note(map[string]figures{"b": {}}, l.at.Add(every), every)
+	l.u.note(map[string]*figures{"b": {}}, l.at.Add(every), every)
 	if l.u.used["a"] == nil {
 		t.Error("who misses one look is forgotten")
 	}
-	l.u.note(map[string]figures{"b": {}}, l.at.Add(5*every), every)
+	l.u.note(map[string]*figures{"b": {}}, l.at.Add(5*every), every)
 	if len(l.u.used) != 0 {
 		t.Errorf("a pod that has gone, or one that tells nothing, is remembered: %v", l.u.used)
 	}
