@@ -45,6 +45,8 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
 AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
+# MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
+MIGRATE_STORIES := MigrateFromStatefulSet
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty.
 ETCD_VERSION ?=
@@ -289,7 +291,7 @@ test-rest:
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES)|$(AUTOPILOT_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES)|$(AUTOPILOT_STORIES)|$(MIGRATE_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: lab-rights
 lab-rights: ## Compare what the operator may do on the lab with what it has done there (SINCE=time, RFC 3339; else since the lab was started)
@@ -309,6 +311,11 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.7.3 for another etcd, QUIET=6h for a night, pressed into a quarter of an hour)
 	@echo "==> user stories about Auto Pilot"
 	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=2 -count=1 -timeout=120m -v
+
+.PHONY: test-migrate
+test-migrate: image ## Bring the data of an etcd in a StatefulSet into an EtcdCluster on a real Kubernetes, and back, by the commands in docs/migrate.md
+	@echo "==> user stories of those who migrate"
+	$(on-lab) go test -C test/e2e ./stories -run '^Test($(MIGRATE_STORIES))$$' -count=1 -timeout=60m -v
 
 .PHONY: dashboard-pictures
 dashboard-pictures: image ## Draw docs/images/dashboard-*.png anew, from what a Prometheus on the lab answers to the dashboards' queries

@@ -56,6 +56,9 @@ func (r Report) FailedBut(allowed ...string) int64 {
 // WriterOf is the client of a cluster, whether it runs or not.
 func WriterOf(c *Cluster) *Writer { return &Writer{cluster: c, pod: c.Name + "-test-client"} }
 
+// WriterIn is the client that a pod of yours runs, in the cluster's namespace.
+func WriterIn(c *Cluster, pod string) *Writer { return &Writer{cluster: c, pod: pod} }
+
 // ClientLabel is on the client's pod, for those who drain nodes and mean the members.
 const ClientLabel = "etcd-operator-test-client"
 

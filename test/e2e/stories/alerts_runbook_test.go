@@ -24,18 +24,24 @@ func runbookPath(t *testing.T) string {
 }
 
 // commands are the blocks of commands in a section of the alert's runbook.
-func (s *alerted) commands(section string) (blocks []string) {
+func (s *alerted) commands(section string) []string {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(env.Root, "docs", "runbooks", s.alert+".md"))
-	must(s.t, err)
+	return blocksIn(s.t, filepath.Join("runbooks", s.alert+".md"), section, "sh")
+}
+
+// blocksIn are the blocks of a language in a section of a document.
+func blocksIn(t *testing.T, document, section, language string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(env.Root, "docs", document))
+	must(t, err)
 	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
-		s.t.Fatalf("the runbook of %s has no %s", s.alert, section)
+		t.Fatalf("%s has no section %s", document, section)
 	}
 	rest, _, _ = strings.Cut(rest, "\n## ")
 	for found {
 		var block string
-		if _, rest, found = strings.Cut(rest, "\n```sh\n"); found {
+		if _, rest, found = strings.Cut(rest, "\n```"+language+"\n"); found {
 			block, rest, _ = strings.Cut(rest, "\n```")
 			blocks = append(blocks, block)
 		}
@@ -102,13 +108,18 @@ func (s *alerted) filled(commands string) string {
 	})
 }
 
-// shell runs commands as somebody would at a prompt, up to the first one that fails.
+// shell runs commands of the runbook in a folder.
 func (s *alerted) shell(ctx context.Context, commands, folder string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, alertLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-ec", s.filled(commands))
+	return atPrompt(ctx, s.filled(commands), folder, s.path, env.Kubeconfig)
+}
+
+// atPrompt runs commands as somebody would at a prompt, up to the first one that fails. Path is a folder with programs of their own.
+func atPrompt(ctx context.Context, commands, folder, path, kubeconfig string) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-ec", commands)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+env.Kubeconfig, "PATH="+s.path+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
