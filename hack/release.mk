@@ -164,5 +164,5 @@ release-sign: ## Sign what release-push has pushed, for each platform, and the c
 	@test -s $(PUSHED) || { echo "$(PUSHED) is missing: make release-push writes it" >&2; exit 1; }
 	@diff <($(images-listed)) <($(images-pushed)) >&2 || { echo "$(PUSHED) has other images than $(RELEASE): nothing is signed" >&2; exit 1; }
 	@test "$$(grep -cxE '$(chart-pushed)' $(PUSHED))" = 1 || { echo "$(PUSHED) does not have one chart: nothing is signed" >&2; exit 1; }
-	while read -r name; do cosign sign --yes --recursive --key "$$COSIGN_KEY" "$$name" < /dev/null; done < $(PUSHED)
+	for name in $$(< $(PUSHED)); do cosign sign --yes --recursive --key "$$COSIGN_KEY" "$$name"; done
 	cosign sign-blob --yes --key "$$COSIGN_KEY" --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS
