@@ -22,10 +22,10 @@ STAGE = $(BIN)/release
 SOURCE ?= https://github.com/etcdpilot/etcd-operator
 # REHEARSAL=yes makes a release of a tree that is not committed yet, or whose changelog has no date: to look at, not to publish.
 REHEARSAL ?=
-# COSIGN_KEY is what cosign signs a release with: a file, or an address as of a KMS. Without one, nothing is signed.
-COSIGN_KEY ?=
-# LATEST=no has release-push leave the catalog's tag latest alone, from which OLM updates by itself: release-latest moves it later.
-LATEST ?= yes
+# LATEST=yes has release-push move the catalog's tag latest, too, from which OLM updates by itself. Without it release-latest does, later.
+LATEST ?=
+# PUSHED is the list of what release-push has pushed, by digest, which release-sign signs.
+PUSHED = $(DIST)/pushed-v$(VERSION).txt
 
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -142,17 +142,27 @@ release-catalog:
 	cd $(STAGE)/tree && ($(call catalog-in,$(STAGE)/catalog))
 
 .PHONY: release-push
-release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY, and sign them if there is a COSIGN_KEY (LATEST=no)
-	$(if $(COSIGN_KEY),command -v cosign > /dev/null || { echo "COSIGN_KEY asks for signatures: put cosign into PATH" >&2; exit 1; })
+release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY (LATEST=yes to move the catalog's tag latest, too)
+	@test -z "$${COSIGN_KEY:-}" || { echo "COSIGN_KEY is set, and this signs nothing: unset it, then make release-sign" >&2; exit 1; }
 	helm=$(call tool,helm); pushed=$$($(RELEASER) push --release "$$(cd $(RELEASE) && pwd)" --version $(VERSION) --registry $(REGISTRY) \
-	  --helm "$$helm" $(if $(filter yes,$(LATEST)),--latest etcd-operator-catalog)); echo "$$pushed"; $(if $(COSIGN_KEY),$(signed))
+	  --helm "$$helm" $(if $(filter yes,$(LATEST)),--latest etcd-operator-catalog)); echo "$$pushed" | tee $(PUSHED)
 
 .PHONY: release-latest
 release-latest: ## Have the catalog's tag latest in REGISTRY refer to dist/vVERSION, if that was pushed and is the highest version
 	$(RELEASER) latest --release "$$(cd $(RELEASE) && pwd)" --registry $(REGISTRY) --image etcd-operator-catalog
 
-# signed signs all that was pushed, by digest and for each platform, and the checksums, and so what they are of.
-define signed
-for name in $$pushed; do cosign sign --yes --recursive --key "$(COSIGN_KEY)" "$$name"; done; \
-cosign sign-blob --yes --key "$(COSIGN_KEY)" --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS
-endef
+# images-listed and images-pushed have to be the same before anything is signed. What the chart's digest is only the registry knows.
+images-listed = sed 's|.*/|$(REGISTRY)/|' $(RELEASE)/images.txt | sort
+images-pushed = { grep -vxE '$(chart-pushed)' $(PUSHED) || true; } | sort
+chart-pushed = $(subst .,[.],$(REGISTRY))/charts/etcd-operator@sha256:[0-9a-f]{64}
+
+# Nothing is compiled here, and cosign alone is run with the key, which is a file, or an address such as of a KMS. It gets names by digest.
+.PHONY: release-sign
+release-sign: ## Sign what release-push has pushed, for each platform, and the checksums of dist/vVERSION, by COSIGN_KEY
+	@test -n "$${COSIGN_KEY:-}" || { echo "say what to sign with: COSIGN_KEY=cosign.key" >&2; exit 1; }
+	@command -v cosign > /dev/null || { echo "put cosign into PATH: it is what signs" >&2; exit 1; }
+	@test -s $(PUSHED) || { echo "$(PUSHED) is missing: make release-push writes it" >&2; exit 1; }
+	@diff <($(images-listed)) <($(images-pushed)) >&2 || { echo "$(PUSHED) has other images than $(RELEASE): nothing is signed" >&2; exit 1; }
+	@test "$$(grep -cxE '$(chart-pushed)' $(PUSHED))" = 1 || { echo "$(PUSHED) does not have one chart: nothing is signed" >&2; exit 1; }
+	for name in $$(< $(PUSHED)); do cosign sign --yes --recursive --key "$$COSIGN_KEY" "$$name"; done
+	cosign sign-blob --yes --key "$$COSIGN_KEY" --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS

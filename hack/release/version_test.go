@@ -10,18 +10,24 @@ import (
 )
 
 // dry has make say what it would run for a target, and returns that.
-func dry(t *testing.T, target, version string) (string, error) {
+func dry(t *testing.T, target, version string, more ...string) (string, error) {
+	t.Helper()
+	return runMake(t, nil, append([]string{"-n", target, "VERSION=" + version}, more...)...)
+}
+
+// runMake runs make in the top folder, as somebody who has these variables set, and returns what it says.
+func runMake(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
 	gnu := "make"
 	if _, err := exec.LookPath("gmake"); err == nil {
 		gnu = "gmake" // on macOS, where make is too old
 	}
-	cmd := exec.CommandContext(t.Context(), gnu, "-n", target, "VERSION="+version)
+	cmd := exec.CommandContext(t.Context(), gnu, args...)
 	cmd.Dir = filepath.Join("..", "..")
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(name, "MAKE") || name == "MFLAGS"
-	})
+		return strings.HasPrefix(name, "MAKE") || name == "MFLAGS" || name == "COSIGN_KEY"
+	}), env...)
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
@@ -46,6 +52,19 @@ func TestVersionIsNoCommand(t *testing.T) {
 	for _, version := range []string{"1.0.0", "10.20.30", "0.1.0-rc.1"} {
 		if output, err := dry(t, "release-push", version); err != nil || !strings.Contains(output, "--version "+version+" ") {
 			t.Errorf("make release-push VERSION=%s: %v\n%s", version, err, output)
+		}
+	}
+}
+
+// TestPushLeavesLatest moves the tag that OLM follows only for those who say so.
+func TestPushLeavesLatest(t *testing.T) {
+	for _, test := range []struct {
+		arguments []string
+		want      bool
+	}{{nil, false}, {[]string{"LATEST=no"}, false}, {[]string{"LATEST=yes"}, true}} {
+		output, err := dry(t, "release-push", "1.0.0", test.arguments...)
+		if err != nil || strings.Contains(output, "--latest") != test.want {
+			t.Errorf("make release-push %q: %v, want it to move latest: %v\n%s", test.arguments, err, test.want, output)
 		}
 	}
 }

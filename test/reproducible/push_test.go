@@ -12,9 +12,14 @@ import (
 // testPush pushes the release twice, looks whether all is there and signed, and whether another content is refused.
 func (r release) testPush(t *testing.T) {
 	at, root := serve(t), filepath.Join(string(r), "..", "..")
-	push := "make release-push VERSION=" + version + " REGISTRY=" + at + "/mirror"
+	of := " VERSION=" + version + " REGISTRY=" + at + "/mirror"
+	push := "make release-push" + of
 	run(t, root, nil, push)
-	run(t, root, []string{"PATH=" + signer(t) + ":" + os.Getenv("PATH")}, push+" COSIGN_KEY=key")
+	if latest, err := crane.Digest(at + "/mirror/etcd-operator-catalog:latest"); err == nil {
+		t.Errorf("nobody has asked for it, and latest is %s", latest)
+	}
+	run(t, root, nil, push+" LATEST=yes")
+	run(t, root, []string{"PATH=" + signer(t) + ":" + os.Getenv("PATH")}, "make release-sign COSIGN_KEY=key"+of)
 	signed := r.text(t, "SHA256SUMS.sigstore.json")
 	for base := range published {
 		digest, err := crane.Digest(at + "/mirror/" + base + ":v" + version)
@@ -35,7 +40,7 @@ func (r release) testPush(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, nil, tool(t, "helm")+" pull --plain-http oci://"+at+"/mirror/charts/etcd-operator --version "+version)
 	wantSame(t, filepath.Join(dir, "etcd-operator-"+version+".tgz"), r.file("etcd-operator-"+version+".tgz"))
-	r.testPushRefused(t, push, at)
+	r.testPushRefused(t, push, "make release-sign COSIGN_KEY=key"+of, at)
 }
 
 // signer is a folder with a program cosign, which writes down into the signature of the checksums what it was told to sign.
@@ -57,7 +62,7 @@ done
 }
 
 // testPushRefused pushes where another image has the tag, without the program that signs, and a file that was changed.
-func (r release) testPushRefused(t *testing.T, push, at string) {
+func (r release) testPushRefused(t *testing.T, push, sign, at string) {
 	t.Helper()
 	root := filepath.Join(string(r), "..", "..")
 	if err := crane.Copy(at+"/mirror/etcd-operator-bundle:v"+version, at+"/mirror/etcd-operator:v"+version); err != nil {
@@ -67,7 +72,7 @@ func (r release) testPushRefused(t *testing.T, push, at string) {
 		t.Errorf("another image has its tag, and it says\n%s", output)
 	}
 	nothing := []string{"PATH=" + filepath.Dir(strings.TrimSpace(run(t, root, nil, "command -v go"))) + ":/usr/bin:/bin"}
-	if output := run(t, root, nothing, "! "+push+" COSIGN_KEY=key 2>&1"); !strings.Contains(output, "put cosign into PATH") {
+	if output := run(t, root, nothing, "! "+sign+" 2>&1"); !strings.Contains(output, "put cosign into PATH") {
 		t.Errorf("without cosign it says\n%s", output)
 	}
 	write(t, r.file("crds.yaml"), []byte("kind: Other\n"))

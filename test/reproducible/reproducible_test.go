@@ -9,16 +9,20 @@ import (
 	"testing"
 )
 
-// programs are those of the operator's image.
-var programs = []string{"manager", "agent", "member-run"}
+var (
+	// programs are those of the operator's image.
+	programs = []string{"manager", "agent", "member-run"}
+	// besides are released, too: kubectl's plugin, and the bundle's tests.
+	besides = []string{"kubectl-etcd", "scorecard-etcd"}
+)
 
 // TestReproducible builds this commit in one folder, and in another one, with another umask, module cache and build cache.
 func TestReproducible(t *testing.T) {
 	first := clone(t, "022", "etcd-operator")
-	run(t, first, nil, "umask 022; make sbom image-archive")
+	run(t, first, nil, "umask 022; make sbom image-archive plugin build-scorecard")
 	second := clone(t, "077", "some", "other", "folder")
 	// Only what is shipped has to be compiled anew.
-	run(t, second, elsewhere(t), "umask 077; make build")
+	run(t, second, elsewhere(t), "umask 077; make build plugin build-scorecard")
 	run(t, second, nil, "umask 077; make -o build sbom image-archive")
 	for _, program := range programs {
 		wantSame(t, filepath.Join(first, "bin", program), filepath.Join(second, "bin", program))
@@ -27,6 +31,9 @@ func TestReproducible(t *testing.T) {
 		t.Run("sbom/"+program, func(t *testing.T) {
 			wantModules(t, filepath.Join(first, bom), filepath.Join(first, "bin", program))
 		})
+	}
+	for _, program := range besides {
+		wantSame(t, filepath.Join(first, "bin", program), filepath.Join(second, "bin", program))
 	}
 	image := filepath.Join("dist", "image.tar")
 	wantSame(t, filepath.Join(first, image), filepath.Join(second, image))

@@ -51,7 +51,7 @@ func (t Tree) Section() (Section, error) {
 const KeyFile = "cosign.pub"
 
 // Signed says whether releases of the tree are to be signed: whether it has a public key. That depends on the commit alone, as all of a
-// release does. The workflow publishes nothing without a signature by that key.
+// release does. The workflow drafts no page without a signature by that key.
 func (t Tree) Signed() (bool, error) {
 	_, err := os.Stat(filepath.Join(t.Dir, KeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
