@@ -1,13 +1,13 @@
 # The documents as a site, from docs/site.
 
 SITE := $(abspath $(DIST))/docs
-# DOCS_URL is where the site is going to be, to be named as its address to search engines. Its own links are relative: it works anywhere.
-DOCS_URL ?= /
+# DOCS_URL is where the site is going to be, which its pages tell search engines. Its links are relative: it works anywhere.
+DOCS_URL ?=
 
 .PHONY: docs
 docs: ## Write dist/docs: the documents as a site, with search, for any web server
-	HUGO_PARAMS_VERSION=$(VERSION) HUGO_PARAMS_COMMIT=$$(git rev-parse HEAD 2>/dev/null || echo main) \
-	  $(call tool,hugo) --source docs/site --destination $(SITE) --baseURL $(DOCS_URL) --cleanDestinationDir --noBuildLock --panicOnWarning
+	HUGO_PARAMS_VERSION=$(VERSION) HUGO_PARAMS_COMMIT=$$(git rev-parse HEAD 2>/dev/null || echo main) HUGO_PARAMS_URL=$(DOCS_URL) \
+	  $(call tool,hugo) --source docs/site --destination $(SITE) --cleanDestinationDir --noBuildLock --panicOnWarning --quiet
 	$(call tool,pagefind) --site $(SITE) --quiet
 
 .PHONY: test-docs
