@@ -15,7 +15,7 @@ func TestSearch(t *testing.T) {
 	address := served(t)
 	ctx := browser(t, address)
 	all := pages(t)
-	for words, in := range map[string]string{"quorum": "operations/", "PodCannotStart": "reasons/", "passphrase": "backup-and-restore/"} {
+	for words, in := range map[string]string{"quorum": "operations/", "PodCannotStart": "reasons/#podcannotstart", "passphrase": "backup-and-restore/"} {
 		for device, width := range widths {
 			t.Run(words+" on a "+device, func(t *testing.T) {
 				answer := fmt.Sprintf(`#search li a[href*="%s"]`, in)

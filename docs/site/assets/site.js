@@ -70,11 +70,18 @@ function link(url, title, excerpt) {
   return item;
 }
 
+// The word that a section was found by, of several the one that counts most.
+function best(section) {
+  return section.weighted_locations.reduce((a, b) => (b.balanced_score > a.balanced_score ? b : a));
+}
+
 // A section of a page, or the row of a table in it that has an anchor and the word that was found, as each reason has.
 function place(page, section) {
-  const [best] = section.weighted_locations.toSorted((a, b) => b.weight - a.weight);
-  const row = page.anchors.findLast((anchor) => anchor.location <= best.location);
-  if (row?.element !== "a") return link(section.url, section.title === page.meta.title ? section.title : `${page.meta.title}: ${section.title}`, section.excerpt);
+  const row = page.anchors.findLast((anchor) => anchor.location <= best(section).location);
+  if (row?.element !== "a") {
+    const title = section.title === page.meta.title ? section.title : `${page.meta.title}: ${section.title}`;
+    return link(section.url, title, section.excerpt);
+  }
   const name = page.content.split(/\s+/)[row.location].replace(/\W+$/, "");
   return link(`${page.url}#${row.id}`, `${page.meta.title}: ${name}`, section.excerpt);
 }
@@ -86,6 +93,9 @@ input.addEventListener("input", async () => {
   if (!found) return; // another letter was typed since
   const pages = await Promise.all(found.results.slice(0, 8).map((result) => result.data()));
   if (words !== input.value) return;
-  const items = pages.flatMap((page) => page.sub_results.slice(0, 3).map((section) => place(page, section)));
+  const items = pages.flatMap((page) => {
+    const sections = page.sub_results.toSorted((a, b) => best(b).balanced_score - best(a).balanced_score);
+    return sections.slice(0, 3).map((section) => place(page, section));
+  });
   list.replaceChildren(...(items.length || !words.trim() ? items : [`Nothing has ${words}.`]));
 });
