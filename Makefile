@@ -284,7 +284,7 @@ test-rest:
 	go test -C hack/release ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
-	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible|alerts)$$'); \
+	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible|alerts|site)$$'); \
 	fi
 
 # Two stories at a time on every machine, so that it tests the same everywhere.
@@ -470,4 +470,5 @@ build-installer: ## Write dist/install.yaml: the CRDs and the operator with the 
 
 include hack/namespaced.mk
 include hack/bundle.mk
+include hack/docs.mk
 include hack/release.mk

@@ -5,17 +5,31 @@
 
 {{ .Doc }}
 {{- $gv := . }}
-{{- $first := list -}}
-{{- range list "EtcdCluster" "EtcdBackup" "EtcdRestore" "EtcdUser" "EtcdRole" -}}
-{{- $first = concat $first (list . (print . "Spec") (print . "Status")) -}}
-{{- end }}
+{{- $kinds := list "EtcdCluster" "EtcdBackup" "EtcdRestore" "EtcdUser" "EtcdRole" }}
 
 | kind | |
 | --- | --- |
-{{ range list "EtcdCluster" "EtcdBackup" "EtcdRestore" "EtcdUser" "EtcdRole" -}}
+{{ range $kinds -}}
 | {{ $gv.TypeForKind . | markdownRenderTypeLink }} | {{ template "text" ($gv.TypeForKind .).Doc }} |
-{{ end -}}
-{{- range $first }}{{ template "type" (index $gv.Types .) }}{{ end -}}
-{{ range $gv.SortedTypes }}{{ if not (has .Name $first) }}{{ template "type" . }}{{ end }}{{ end -}}
+{{ end }}
+Each kind is followed by its spec and its status, and each of these by the types of its fields, in their order. A type that several
+of them need is described where it is first needed.
+{{- $order := dict "names" list }}
+{{- range $kinds }}{{ template "collect" (dict "types" $gv.Types "type" ($gv.TypeForKind .) "order" $order) }}{{ end }}
+{{- range $order.names }}{{ template "type" (dict "type" (index $gv.Types .) "names" $order.names) }}{{ end }}
 {{- end }}
+{{ end -}}
+
+{{- /* Appends a type to .order.names, and after it all that its fields need, unless they are there. */ -}}
+{{- define "collect" -}}
+{{- $types := .types -}}
+{{- $order := .order -}}
+{{- $type := .type -}}
+{{- with $type.UnderlyingType }}{{ template "collect" (dict "types" $types "type" . "order" $order) }}{{ end -}}
+{{- with $type.ValueType }}{{ template "collect" (dict "types" $types "type" . "order" $order) }}{{ end -}}
+{{- $known := index $types $type.Name -}}
+{{- if and $known (eq $known.Package $type.Package) (not (has $type.Name $order.names)) -}}
+{{- $_ := set $order "names" (append $order.names $type.Name) -}}
+{{- range $known.Members }}{{ template "collect" (dict "types" $types "type" .Type "order" $order) }}{{ end -}}
+{{- end -}}
 {{- end -}}

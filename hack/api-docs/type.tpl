@@ -1,17 +1,20 @@
 {{- define "type" -}}
-{{- $type := . -}}
+{{- $type := .type -}}
+{{- /* A type whose fields others have as their own is not on the page. */ -}}
+{{- $users := list -}}
+{{- $names := .names -}}
+{{- range $type.SortedReferences }}{{ if has .Name $names }}{{ $users = append $users (markdownRenderTypeLink .) }}{{ end }}{{ end -}}
 {{- if markdownShouldRenderType $type }}
 
-## {{ $type.Name }}
+{{ if $type.GVK }}##{{ else }}###{{ end }} {{ $type.Name }}
 
 {{ $type.Doc }}
 {{ range index $type.Markers "kubebuilder:validation:XValidation" }}
 - {{ template "text" .Message }}
 {{- end }}
-{{- if $type.References }}
+{{- if $users }}
 
-Used by
-{{- range $i, $t := $type.SortedReferences }}{{ if $i }},{{ end }} {{ markdownRenderTypeLink $t }}{{ end }}.
+Used by {{ join ", " $users }}.
 {{- end }}
 {{- if $type.Members }}
 

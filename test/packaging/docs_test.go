@@ -10,29 +10,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/etcdpilot/etcd-operator/test/documents"
 )
 
-// documents gives the text of every document by its path from the root.
-func documents(t *testing.T) map[string]string {
+// texts gives the text of every document by its path from the root.
+func texts(t *testing.T) map[string]string {
 	t.Helper()
-	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/runbooks/*.md"} {
-		files, err := fs.Glob(os.DirFS(root), pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			texts[file] = string(read(t, file))
-		}
+	texts, err := documents.Read(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return texts
 }
 
 var (
-	fenced = regexp.MustCompile("(?ms)^```.*?^```")
-	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	title  = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	// code is what a document shows as code: a block, or a span in a line.
 	code = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]+`")
 	// target is what make is to build. Comments and variables have other characters.
@@ -47,48 +39,25 @@ var (
 // codeIn is all code of a text, each piece on lines of its own.
 func codeIn(text string) string { return strings.Join(code.FindAllString(text, -1), "\n") }
 
-// anchor is the fragment that GitHub gives a title.
-func anchor(title string) string {
-	kept := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
-			return unicode.ToLower(r)
-		case r == ' ':
-			return '-'
-		}
-		return -1
-	}, title)
-	return "#" + kept
-}
-
-// anchors are those of a document's titles.
-func anchors(text string) map[string]bool {
-	found := map[string]bool{}
-	for _, m := range title.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
-		found[anchor(m[1])] = true
-	}
-	return found
-}
-
 // TestDocumentLinks checks that every relative link in the documents leads to a file, and its fragment to a title there.
 func TestDocumentLinks(t *testing.T) {
-	texts := documents(t)
+	texts := texts(t)
 	for name, text := range texts {
-		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
-			if strings.Contains(m[1], "://") {
+		for _, link := range documents.Links(text) {
+			if strings.Contains(link, "://") {
 				continue
 			}
-			file, fragment, _ := strings.Cut(m[1], "#")
+			file, fragment, _ := strings.Cut(link, "#")
 			to := name
 			if file != "" {
 				to = path.Join(path.Dir(name), file)
 			}
 			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
-				t.Errorf("%s links to %s, which does not exist", name, m[1])
+				t.Errorf("%s links to %s, which does not exist", name, link)
 				continue
 			}
-			if fragment != "" && !anchors(texts[to])["#"+fragment] {
-				t.Errorf("%s links to %s, and %s has no such title", name, m[1], to)
+			if fragment != "" && !documents.Anchors(texts[to])[fragment] {
+				t.Errorf("%s links to %s, and %s has no such title", name, link, to)
 			}
 		}
 	}
@@ -96,9 +65,11 @@ func TestDocumentLinks(t *testing.T) {
 
 // TestDocumentTargets checks that every target that the documents have make build exists.
 func TestDocumentTargets(t *testing.T) {
-	makefiles := string(read(t, "Makefile")) + "\n" + string(read(t, "hack/bundle.mk")) + "\n" + string(read(t, "hack/namespaced.mk")) + "\n" +
-		string(read(t, "hack/release.mk"))
-	for name, text := range documents(t) {
+	var makefiles string
+	for _, file := range []string{"Makefile", "hack/bundle.mk", "hack/docs.mk", "hack/namespaced.mk", "hack/release.mk"} {
+		makefiles += string(read(t, file)) + "\n"
+	}
+	for name, text := range texts(t) {
 		for _, m := range target.FindAllStringSubmatch(codeIn(text), -1) {
 			for word := range strings.FieldsSeq(m[1]) {
 				if !strings.Contains(makefiles, "\n"+word+":") {
@@ -111,7 +82,7 @@ func TestDocumentTargets(t *testing.T) {
 
 // TestDocumentPaths checks that every file and folder of the source tree that the documents name exists.
 func TestDocumentPaths(t *testing.T) {
-	for name, text := range documents(t) {
+	for name, text := range texts(t) {
 		for _, m := range pathNamed.FindAllStringSubmatch(codeIn(text), -1) {
 			named := strings.TrimRight(m[1]+m[2], ".")
 			if strings.Contains(named, "*") {

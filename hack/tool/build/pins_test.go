@@ -49,7 +49,7 @@ func TestMakeRunsWhatIsPinned(t *testing.T) {
 		}
 	}
 	asked := map[string]bool{}
-	for _, file := range []string{"Makefile", "hack/bundle.mk", "hack/namespaced.mk", "hack/release.mk"} {
+	for _, file := range []string{"Makefile", "hack/bundle.mk", "hack/docs.mk", "hack/namespaced.mk", "hack/release.mk"} {
 		text, err := os.ReadFile(filepath.Join(builder.Root, file))
 		if err != nil {
 			t.Fatal(err)

@@ -67,6 +67,8 @@ func recipeFor(tool, version string) recipe {
 		return recipe{takes: "about 75 s"}
 	case MinIO:
 		return recipe{takes: "about 3 min"}
+	case "hugo":
+		return recipe{takes: "about 2 min"}
 	case LocalPath:
 		return recipe{takes: "about 10 s", ldflags: "-X main.VERSION=" + version}
 	case Prometheus, PrometheusOperator:
