@@ -2,6 +2,7 @@ package stories
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,12 +46,7 @@ func TestFollowPatches(t *testing.T) {
 // gets it, and it is not tried in another cluster either, which is not told whose it was.
 func TestPatchFailsLater(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "patch-fails-later", ofVersion(formerPatch))
-	s.settled()
-	s.client()
-	s.puts("before", 10)
-	s.backup("nightly", s.minio(), nil)
-	s.backedUp("nightly")
+	s := saved(t, "patch-fails-later")
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
 	first := s.tries()
 	must(t, nodes.Faults().KillContainer(t.Context(), s.Namespace+"/"+first+"/etcd"))
@@ -82,12 +78,7 @@ func TestPatchFailsLater(t *testing.T) {
 // other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "patch-refused", ofVersion(formerPatch))
-	s.settled()
-	s.client()
-	s.puts("before", 10)
-	s.backup("nightly", s.minio(), nil)
-	s.backedUp("nightly")
+	s := saved(t, "patch-refused")
 	broken := s.digest("3.5.35")
 	t.Cleanup(func() { unpin(t, newestPatch) })
 	s.pins(newestPatch, etcdRepository+":v"+newestPatch+"@"+broken)
@@ -108,6 +99,41 @@ func TestPatchRefused(t *testing.T) {
 	s.settled()
 	s.has("before", 10)
 	s.report("the version named, with the right image")
+}
+
+// TestPatchNotPulled has the newest patch release be at a digest that no registry has: no member is disturbed, and after half an hour, which are three
+// minutes here, the release is given up, and it is said why. Naming the version then has it at once. No other story runs meanwhile.
+func TestPatchNotPulled(t *testing.T) {
+	quickened(t, trialPace)
+	s := saved(t, "patch-not-pulled")
+	before := s.starts()
+	t.Cleanup(func() { unpin(t, newestPatch) })
+	s.pins(newestPatch, etcdRepository+":v"+newestPatch+"@sha256:"+strings.Repeat("0", 64))
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	s.chosen(newestPatch, limit)
+	s.chosen(formerPatch, 2*limit)
+	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no member could get etcd "+newestPatch)
+	s.settled()
+	if after := s.starts(); after != before {
+		t.Errorf("the pods were %s, and are %s", before, after)
+	}
+	unpin(t, newestPatch)
+	must(t, s.Upgrade(t.Context(), newestPatch, limit))
+	s.settled()
+	s.has("before", 10)
+	s.report("a client saw")
+}
+
+// saved begins a cluster with the former release that has a verified backup, a client at work, and ten keys that were there before.
+func saved(t *testing.T, name string) *story {
+	t.Helper()
+	s := begin(t, name, ofVersion(formerPatch))
+	s.settled()
+	s.client()
+	s.puts("before", 10)
+	s.backup("nightly", s.minio(), nil)
+	s.backedUp("nightly")
+	return s
 }
 
 // chosen waits until Auto Pilot has chosen that version.
