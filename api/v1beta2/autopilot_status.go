@@ -108,12 +108,22 @@ type ChosenVersion struct {
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
-	// givenUp says why no member could get the release that was chosen last. It is tried again 24 hours after since.
+	// givenUp is the release that was chosen last and that no member could get. It is tried again 24 hours after since.
 	// +optional
-	GivenUp string `json:"givenUp,omitempty"`
+	GivenUp *GivenUpVersion `json:"givenUp,omitempty"`
 	// trial is how the first member does with version, before any other one gets it.
 	// +optional
 	Trial *PatchTrial `json:"trial,omitempty"`
+}
+
+// GivenUpVersion is a patch release that no member could get.
+type GivenUpVersion struct {
+	// version is that release.
+	// +required
+	Version string `json:"version"`
+	// because says what kept members from it.
+	// +required
+	Because string `json:"because"`
 }
 
 // PatchTrial is how the first member does with a patch release.

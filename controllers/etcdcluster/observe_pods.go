@@ -39,7 +39,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		StorageLimit: storageLimit(pod),
 		Avoids:       resources.Avoids(pod),
 		Requests:     resources.PodRequests(pod), ResizeRestarts: resources.ResizeRestarts(pod),
-		LimitPending: limitPending(pod),
+		Unseen: pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation,
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
 		seen.PermittedAt = seen.Created // it was created with the permit
@@ -61,12 +61,6 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		}
 	}
 	return seen
-}
-
-// limitPending compares the memory that etcd's container is limited to with what was asked for. A kubelet that resizes nothing does not say.
-func limitPending(pod *corev1.Pod) bool {
-	is, asked := containerOf(pod).Resources, resources.EtcdOf(pod).Resources
-	return is != nil && !is.Limits.Memory().Equal(*asked.Limits.Memory())
 }
 
 // storageLimit is how much of its node's disk a pod may use: the kubelet compares the sum of what its containers are limited to with what is on

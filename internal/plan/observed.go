@@ -198,8 +198,8 @@ type Pod struct {
 	// ResizeRestarts is true if the kubelet starts etcd anew when its container is resized.
 	ResizeRestarts bool      `json:",omitempty"`
 	ResizingSince  time.Time `json:",omitzero"`
-	// LimitPending is true until the kubelet has limited etcd's container to as much memory as was asked for last.
-	LimitPending bool `json:",omitempty"`
+	// Unseen is true until the kubelet has seen what was asked of it last. One that does not say is taken to have.
+	Unseen bool `json:",omitempty"`
 	// ResizeInfeasible is true if the pod's node can never provide the requested resources.
 	ResizeInfeasible bool
 	// Requests is what etcd's container requests. Untuned is true if that is what the spec says although Auto Pilot has chosen something else, and

@@ -18,11 +18,14 @@ type Patch struct {
 	Image string `json:",omitempty"`
 	// Since is when that was decided.
 	Since time.Time `json:",omitzero"`
-	// GivenUp says why no member could get the release that was chosen last; empty if one did.
-	GivenUp string `json:",omitempty"`
+	// GivenUp is the release that was chosen last and that no member could get; zero if one did.
+	GivenUp GivenUpPatch `json:",omitzero"`
 	// Trial is how the first member does with it; zero before there is one, and once InsteadOf is empty.
 	Trial PatchTrial `json:",omitzero"`
 }
+
+// GivenUpPatch is a release that no member could get, and why.
+type GivenUpPatch struct{ Version, Because string }
 
 // RefusedPatch is a release that was taken back in this cluster, or in another one.
 type RefusedPatch struct {
@@ -156,16 +159,16 @@ func (v *view) imageRun(of string) string {
 
 // againstFollowing is why no member may get a newer patch release now, as the rest of a sentence; empty if one may.
 func (v *view) againstFollowing() string {
-	backup, elsewhere := v.Cluster.Backup, v.Cluster.RefusedElsewhere
+	backup, elsewhere, last := v.Cluster.Backup, v.Cluster.RefusedElsewhere, v.Cluster.Tuned.Patch
 	switch {
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
 	case RefusedLately(elsewhere, v.Now):
 		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
 			elsewhere.Add(refusedFor).UTC().Format(time.RFC3339))
-	case v.Cluster.Tuned.Patch.GivenUp != "" && v.Now.Sub(v.Cluster.Tuned.Patch.Since) < refusedFor:
-		return fmt.Sprintf("%s: it is not tried again before %s, unless spec.version names it", v.Cluster.Tuned.Patch.GivenUp,
-			v.Cluster.Tuned.Patch.Since.Add(refusedFor).UTC().Format(time.RFC3339))
+	case last.GivenUp.Version != "" && last.GivenUp.Version == v.Cluster.NewestPatch && RefusedLately(last.Since, v.Now):
+		return fmt.Sprintf("no member could get it, because %s: it is not tried again before %s, unless spec.version names it", last.GivenUp.Because,
+			last.Since.Add(refusedFor).UTC().Format(time.RFC3339))
 	case backup.Snapshot == "":
 		return "no EtcdBackup has a verified snapshot of this cluster: it takes one that is not older than 24 hours"
 	case v.Now.Sub(backup.Taken) > backupAge:

@@ -149,6 +149,8 @@ func TestRetreat(t *testing.T) {
 		"it has crashed once":            {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts = 1 }), back, "etcd ended and was started again"},
 		"it has crashed before":          {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.Restarts = 1, 1 }), Patch{}, ""},
 		"its pod is another one":         {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.PodUID = 1, "x" }), Patch{}, ""},
+		"its data differs":               {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(1)}), back, "was found to differ"},
+		"another one's data differs":     {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(2)}), Patch{}, ""},
 		"it was lost, and had failed":    {patchable(begun, updated(1, false, time.Minute), lost, unversioned), back, "was lost"},
 		"it was lost, and was well":      {patchable(begun, updated(1, true, time.Minute), lost, unversioned), Patch{}, ""}, // its node was drained, perhaps
 		"it is healthy":                  {patchable(begun, updated(1, true, long)), Patch{}, ""},

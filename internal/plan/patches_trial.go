@@ -50,11 +50,19 @@ func (v *view) nextPatch() Patch {
 	return p
 }
 
+// after is the release after that act: where it has the first member's container start anew, the trial begins anew.
+func (p Patch) after(a Action) Patch {
+	if act, sets := a.(SetImage); sets && act.Name == p.Trial.Member {
+		p.Trial.PodUID = ""
+	}
+	return p
+}
+
 // watched is a release with what this observation says of the first member that has it. Once that was healthy for long enough, it is accepted, and
 // stays, whatever becomes of the member then.
 func (v *view) watched(p Patch) Patch {
 	if v.lostWell(p) {
-		p.Trial = PatchTrial{}
+		p.Trial, p.Since = PatchTrial{}, v.Now
 	}
 	pod, there := v.firstWith(p)
 	if !there || p.InsteadOf == "" || p.Version != v.Cluster.Version {
@@ -116,7 +124,7 @@ func (v *view) firstWith(p Patch) (first Pod, there bool) {
 func (v *view) doesWell(p Pod, release string) bool {
 	m, listed := v.members[p.Name]
 	a, _ := v.answer(m)
-	return listed && v.healthy(m) && v.inSync(m) && a.Version == release && (p.Ready || m.Learner)
+	return listed && v.healthy(m) && v.inSync(m) && a.Version == release && (p.Ready || m.Learner) && len(v.alarmed(AlarmCorrupt)) == 0
 }
 
 // silent reports whether neither the operator nor the kubelet finds the member healthy. One of them alone may have trouble of its own.

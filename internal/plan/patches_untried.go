@@ -24,7 +24,7 @@ func (v *view) giveUpUntried(p Patch) Patch {
 		return p
 	}
 	given := p.unproven()
-	given.Since, given.GivenUp = v.Now, fmt.Sprintf("no member could get etcd %s: %s", p.Version, problem)
+	given.Since, given.GivenUp = v.Now, GivenUpPatch{p.Version, problem}
 	return given
 }
 
@@ -37,12 +37,12 @@ func (v *view) untriedProblem(release string) string {
 		}
 	}
 	for _, p := range v.Candidates {
-		if problem := p.startProblem(); p.Version == release && problem != "" {
+		if problem := p.startProblem(); p.Version == release && problem != "" && v.Now.Sub(p.Created) >= v.pressed(untriedLimit) {
 			return fmt.Sprintf("pod %s does not start (%s)", p.Name, problem)
 		}
 	}
 	for _, r := range v.Refused {
-		if r.Verb == createVerb(NewPod{}) {
+		if r.Verb == createVerb(NewPod{}) && v.Now.Sub(r.Since) >= v.pressed(untriedLimit) {
 			return r.String()
 		}
 	}

@@ -16,10 +16,11 @@ func TestNobodyCanGetIt(t *testing.T) {
 	unscheduled := func(o *Observed) {
 		p := waitingPod(3)
 		p.Phase, p.Node, p.IP, p.StartProblem, p.Persistent, p.Version = Pending, "", "", "Insufficient memory", true, newest
+		p.Created = now.Add(-time.Hour)
 		o.Pods, o.Volumes = append(o.Pods, p), append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
 	}
 	refused := func(o *Observed) {
-		o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota: pods", RetryAt: now.Add(time.Minute)}}
+		o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota: pods", Since: now.Add(-time.Hour), RetryAt: now.Add(time.Minute)}}
 	}
 	for title, c := range map[string]struct {
 		since   time.Duration
@@ -36,7 +37,7 @@ func TestNobodyCanGetIt(t *testing.T) {
 		o := patchable(chose(former, c.since), c.problem)
 		o.Cluster.Record = o.Cluster.Apply(nil, o)
 		p := o.Cluster.Tuned.Patch
-		if (p.GivenUp != "") != (c.says != "") || !strings.Contains(p.GivenUp, c.says) || (p.InsteadOf == "") != (c.says != "") {
+		if (p.GivenUp.Version != "") != (c.says != "") || !strings.Contains(p.GivenUp.Because, c.says) || (p.InsteadOf == "") != (c.says != "") {
 			t.Errorf("%s: %+v", title, p)
 		}
 		if c.says == "" {
@@ -49,8 +50,12 @@ func TestNobodyCanGetIt(t *testing.T) {
 		if held := heldBy(Assess(o)); !strings.HasPrefix(held, v1beta2.ReasonPatchHeld) || !strings.Contains(held, c.says) {
 			t.Errorf("%s: held: %q", title, held)
 		}
+		fixed := edit(o, func(o *Observed) { o.Cluster.NewestPatch = "3.6.17" })
+		if act, tries := Next(fixed).(CommitTuning); !tries || act.Patch.Version != "3.6.17" {
+			t.Errorf("%s: a newer one: %#v", title, Next(fixed))
+		}
 		o.Now, o.Cluster.Backup.Taken = now.Add(24*time.Hour), now.Add(23*time.Hour)
-		if act, again := Next(o).(CommitTuning); !again || act.Patch.Version != newest || act.Patch.GivenUp != "" {
+		if act, again := Next(o).(CommitTuning); !again || act.Patch.Version != newest || act.Patch.GivenUp != (GivenUpPatch{}) {
 			t.Errorf("%s: a day later: %#v", title, Next(o))
 		}
 	}

@@ -94,10 +94,6 @@ func (r Record) Apply(a Action, o Observed) Record {
 		}
 	case Quarantine:
 		r.Quarantined = act.Quarantined
-	case SetImage:
-		if t := &r.Tuned.Patch.Trial; act.Name == t.Member { // its container starts anew, and so does the trial
-			t.PodUID = ""
-		}
 	case CommitTuning:
 		if r.Tuned = act.Tuned; act.Refused.Version != "" {
 			r.RefusedPatches = refusing(r.RefusedPatches, act.Refused)
@@ -136,7 +132,7 @@ func (r Record) note(a Action, o Observed) Record {
 	}
 	if r.RefusedPatches = o.stillRefused(r.RefusedPatches); r.Tuned.Patch.InsteadOf != "" {
 		o.Cluster.Tuned = r.Tuned
-		r.Tuned.Patch = newView(o).nextPatch()
+		r.Tuned.Patch = newView(o).nextPatch().after(a)
 	}
 	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
 		r.Incarnations.Last = o.lastIncarnation()
@@ -262,40 +258,6 @@ func (r Record) adopt(act Adopt, o Observed) Record {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"
 	}
 	return r
-}
-
-// versionsOf returns the versions that have run on these volumes, or may run on an emptyDir, the lowest first.
-func (o Observed) versionsOf(volumes []string) (all []string) {
-	for _, c := range o.Volumes {
-		if c.Version != "" && slices.Contains(volumes, c.Name) {
-			all = append(all, c.Version)
-		}
-	}
-	for _, p := range o.Pods {
-		if p.Version != "" && p.Permit != nil {
-			all = append(all, p.Version)
-		}
-	}
-	slices.SortFunc(all, version.Compare)
-	return all
-}
-
-// lowestVersion returns the lowest version of the voters, empty unless all of them answer.
-func lowestVersion(o Observed) string {
-	lowest := ""
-	for _, m := range o.Etcd.Members {
-		i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool {
-			return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID
-		})
-		switch {
-		case m.Learner:
-		case i < 0:
-			return ""
-		case lowest == "" || version.Compare(o.Etcd.Answers[i].Version, lowest) < 0:
-			lowest = o.Etcd.Answers[i].Version
-		}
-	}
-	return lowest
 }
 
 // checkpoint returns the revision to record. It is coarse: it serves to detect a rollback, not to follow etcd.

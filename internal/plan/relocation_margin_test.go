@@ -149,3 +149,22 @@ func TestSuccessor(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyGoesWhileOneIsBehind has neither the member that is moved go, nor its successor, while a voter is behind at a look; the former goes in the
+// end.
+func TestNobodyGoesWhileOneIsBehind(t *testing.T) {
+	for _, c := range []struct {
+		moved, successor int
+		since            time.Duration
+		goes             string
+	}{{3, 1, time.Minute, ""}, {1, 3, time.Minute, ""}, {3, 1, 3 * time.Hour, "c-3"}, {1, 3, 3 * time.Hour, "c-1"}} {
+		o := moving(4, 3, c.moved, ModeOn)
+		o.Cluster.Relocation.Successor, o.Cluster.Relocation.Since = id(c.successor), now.Add(-c.since)
+		for i := 1; i < len(o.Etcd.Answers); i++ {
+			o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
+		}
+		if got := newView(o).NextToRemove.Name; got != c.goes {
+			t.Errorf("c-%d is moved, since %s, c-%d took its place, and c-0 is behind: %q goes, want %q", c.moved, c.since, c.successor, got, c.goes)
+		}
+	}
+}

@@ -68,25 +68,35 @@ func (v *view) isSuccessor(m Member) bool { return m.ID != 0 && m.ID == v.Cluste
 
 func (v *view) successorVotes() bool { return slices.ContainsFunc(v.voters, v.isSuccessor) }
 
-// dispensable reports whether a member that is moved can be removed, as far as the others are concerned: while any other voter is down or behind,
-// whoever answers is needed.
+// dispensable reports whether a member that is moved can be removed, as far as the others are concerned: while any other voter is down, or, for as
+// long as is worth waiting, behind, whoever answers is needed.
 func (v *view) dispensable(m Member) bool {
-	return !v.healthy(m) ||
-		!slices.ContainsFunc(v.voters, func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || !v.inSync(o)) })
+	needs := func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || v.worthWaiting() && !v.inSync(o)) }
+	return !v.healthy(m) || !slices.ContainsFunc(v.voters, needs)
+}
+
+// worthWaiting reports whether a relocation began, or was given up, so short a time ago that a voter in trouble is waited for: twice the hour that the
+// successor may take to vote.
+func (v *view) worthWaiting() bool { return v.Now.Sub(v.Cluster.Relocation.Since) < 2*relocationLimit }
+
+// awaitsOthers reports whether nobody goes, although there is one too many, until a voter is no longer behind: all are healthy, and the one that is
+// moved is not dispensable yet.
+func (v *view) awaitsOthers() bool {
+	return v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && len(v.unhealthyVoters()) == 0 &&
+		!v.dispensable(v.Relocated)
 }
 
 // mayRecover reports whether a voter is down, or behind, that would go because there is one too many, only since the successor of one that is moved
 // votes, or of one that was to be, and it may recover: that is worth waiting for. It is not for long, for as long as it is down all others are
 // needed: five minutes if its kubelet does not find it healthy either, and in all, if it comes and goes, or only the operator does not find it
-// healthy, twice the hour that the successor may take to vote.
+// healthy, for as long as is worthWaiting.
 func (v *view) mayRecover(m Member) bool {
 	p, there := v.pods[m.Name]
 	if !there || m.Learner || !v.successorVotes() || len(v.Etcd.Members) != v.TargetSize+1 || v.change(m) == ChangeReplace ||
 		v.Relocated.ID == 0 && v.isSuccessor(m) {
 		return false
 	}
-	return v.Now.Sub(v.Cluster.Relocation.Since) < 2*relocationLimit &&
-		(p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit || v.Now.Sub(p.Created) < pendingLimit)
+	return v.worthWaiting() && (p.Ready || v.Now.Sub(p.ReadyChanged) < pendingLimit || v.Now.Sub(p.Created) < pendingLimit)
 }
 
 // staysAway reports whether a pod waits for a node because of a relocation that is over: one that may be on any node takes its place.

@@ -20,7 +20,7 @@ func TestLessMemoryForOneAtATime(t *testing.T) {
 		"all are well":        {lowering, "c-1"},
 		"the first is down":   {silent(lowering, 0), ""},
 		"the first is due":    {edit(lowering, func(o *Observed) { o.Pods[0].Resizing = "in progress" }), ""},
-		"the first is asked":  {edit(lowering, func(o *Observed) { o.Pods[0].LimitPending = true }), ""},
+		"the first is asked":  {edit(lowering, func(o *Observed) { o.Pods[0].Unseen = true }), ""},
 		"two wait for more":   {edit(lowering, func(o *Observed) { o.Pods[1].Resizing, o.Pods[2].Resizing = "Deferred", "Deferred" }), "c-1"},
 		"the second one down": {silent(lowering, 1), "c-1"},
 	} {

@@ -13,7 +13,7 @@ func (v *view) resizable(m Member, p Pod) bool {
 	}
 	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		return other.ID != m.ID && !o.Drift.LessMemory && (o.Resizing != "" || o.LimitPending)
+		return other.ID != m.ID && !o.Drift.LessMemory && (o.Resizing != "" || o.Unseen)
 	}
 	return !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }

@@ -14,7 +14,10 @@ func patchOf(v *v1beta2.ChosenVersion) plan.Patch {
 	if v == nil {
 		return plan.Patch{}
 	}
-	p := plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Image: v.Image, Since: v.Since.Time, GivenUp: v.GivenUp}
+	p := plan.Patch{Version: v.Version, InsteadOf: v.InsteadOf, Image: v.Image, Since: v.Since.Time}
+	if g := v.GivenUp; g != nil {
+		p.GivenUp = plan.GivenUpPatch{Version: g.Version, Because: g.Because}
+	}
 	if t := v.Trial; t != nil && p.InsteadOf != "" {
 		p.Trial = plan.PatchTrial{
 			Member: t.Member, PodUID: t.PodUID, Began: t.Began.Time, Healthy: TimeIn(t.HealthySince), Restarts: int(t.Restarts), Failing: TimeIn(t.FailingSince),
@@ -28,7 +31,10 @@ func chosenVersion(p plan.Patch) *v1beta2.ChosenVersion {
 	if p.Version == "" {
 		return nil
 	}
-	v := &v1beta2.ChosenVersion{Version: p.Version, InsteadOf: p.InsteadOf, Image: p.Image, Since: metav1.NewTime(p.Since), GivenUp: p.GivenUp}
+	v := &v1beta2.ChosenVersion{Version: p.Version, InsteadOf: p.InsteadOf, Image: p.Image, Since: metav1.NewTime(p.Since)}
+	if g := p.GivenUp; g.Version != "" {
+		v.GivenUp = &v1beta2.GivenUpVersion{Version: g.Version, Because: g.Because}
+	}
 	if t := p.Trial; t.Member != "" {
 		v.Trial = &v1beta2.PatchTrial{
 			Member: t.Member, PodUID: t.PodUID, Began: metav1.NewTime(t.Began), HealthySince: timeOrNil(t.Healthy),

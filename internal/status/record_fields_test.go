@@ -105,7 +105,7 @@ func something(t *testing.T, v reflect.Value) {
 				InsteadOf: plan.Requirements{Requests: plan.Resources{CPU: 1000, Memory: 5 << 20}, Limits: plan.Resources{CPU: 2000}},
 			},
 			Patch: plan.Patch{
-				Version: "3.6.16", InsteadOf: "3.6.15", Image: "etcd:v3.6.15@sha256:0123", Since: at, GivenUp: "why",
+				Version: "3.6.16", InsteadOf: "3.6.15", Image: "etcd:v3.6.15@sha256:0123", Since: at, GivenUp: plan.GivenUpPatch{Version: "3.6.17", Because: "why"},
 				Trial: plan.PatchTrial{Member: "c-1", PodUID: "uid", Began: at, Healthy: at, Restarts: 7, Failing: at},
 			},
 		}))

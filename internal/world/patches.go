@@ -169,7 +169,7 @@ func (e *encoder) chosen(k *Kube) {
 	p := k.Status.Tuned.Patch
 	if p.Version != "" {
 		instead := p.InsteadOf
-		if p.GivenUp != "" {
+		if p.GivenUp.Version != "" {
 			instead = "of none"
 		}
 		e.named(markChosen, p.Version+" "+instead)

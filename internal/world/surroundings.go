@@ -217,7 +217,7 @@ func (w *World) wait() {
 	}
 	if w.Status.chosen() {
 		w.Status.Tuned.Patch.Since = base.Add(-time.Hour)
-		if w.Status.Tuned.Patch.GivenUp != "" {
+		if w.Status.Tuned.Patch.GivenUp.Version != "" {
 			w.Status.Tuned.Patch.Since = base.Add(-24 * time.Hour)
 		}
 	}
