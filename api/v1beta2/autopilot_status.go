@@ -140,6 +140,9 @@ type PatchTrial struct {
 	// healthySince is since when the member is healthy; absent while it is not.
 	// +optional
 	HealthySince *metav1.Time `json:"healthySince,omitempty"`
+	// wasHealthy is true once the member was healthy in that pod.
+	// +optional
+	WasHealthy bool `json:"wasHealthy,omitempty"`
 	// restarts is how often its container had been started again when the member was healthy.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`

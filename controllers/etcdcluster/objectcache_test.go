@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -30,9 +31,20 @@ func TestTrimPod(t *testing.T) {
 	}
 	pod.UID, pod.Spec.NodeName, pod.Labels[resources.LabelServing] = "p", "node", "true"
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-	pod.Spec.Containers = append([]corev1.Container{{Name: "injected", Image: "mesh:v9"}}, pod.Spec.Containers...)
+	some := func(amount string) corev1.ResourceList {
+		list := corev1.ResourceList{}
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+			list[name] = resource.MustParse(amount)
+		}
+		return list
+	}
+	pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: some("1Gi"), Limits: some("2Gi")}
+	pod.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer}}
+	pod.Generation = 8
+	injected := corev1.Container{Name: "injected", Image: "mesh:v9", Resources: corev1.ResourceRequirements{Limits: some("3Gi")}}
+	pod.Spec.Containers = append([]corev1.Container{injected}, pod.Spec.Containers...)
 	pod.Status = corev1.PodStatus{
-		Phase: corev1.PodRunning, PodIP: "10.0.0.1",
+		Phase: corev1.PodRunning, PodIP: "10.0.0.1", ObservedGeneration: 7,
 		Conditions: []corev1.PodCondition{{
 			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Unix(1, 0)),
 		}},
@@ -52,6 +64,9 @@ func TestTrimPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, drift := podOf(pod), revision.Drift(pod, "")
+	if !whole.Unseen || !whole.ResizeRestarts || whole.Requests.Memory != 1<<30 || whole.StorageLimit != 5<<30 {
+		t.Fatalf("the whole pod: %+v", whole)
+	}
 	small := controllertest.Trimmed(t, pod)
 	if got := podOf(small); !reflect.DeepEqual(got, whole) {
 		t.Errorf("trimmed: %+v\nwhole: %+v", got, whole)

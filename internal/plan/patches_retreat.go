@@ -48,10 +48,10 @@ func (v *view) retreating() Action {
 func (v *view) failsTrial() string {
 	t := v.OnTrial.Trial
 	pod, there := v.pods[t.Member]
-	m, listed := v.members[t.Member]
+	_, listed := v.members[t.Member]
 	switch {
-	case listed && (m.ID == v.Quarantined.ID || slices.Contains(v.alarmed(AlarmCorrupt), m.ID)):
-		return fmt.Sprintf("the data of %s was found to differ since it runs etcd %s", t.Member, v.OnTrial.Version)
+	case len(v.alarmed(AlarmCorrupt)) > 0: // none was raised when it began, and whom etcd names need not be who is wrong
+		return fmt.Sprintf("etcd has found that data differs (alarm CORRUPT), while %s was the first member to run etcd %s", t.Member, v.OnTrial.Version)
 	case there && t.crashed(pod):
 		return fmt.Sprintf("%s was healthy with etcd %s, and then etcd ended and was started again", t.Member, v.OnTrial.Version)
 	case !there && !listed && v.Etcd.Contact == ContactQuorum:

@@ -33,7 +33,7 @@ func chose(insteadOf string, ago time.Duration) func(*Observed) {
 // updated has a member run that release as the first one, and be ready or not for so long.
 func updated(i int, ready bool, since time.Duration) func(*Observed) {
 	return func(o *Observed) {
-		t := PatchTrial{Member: o.Pods[i].Name, PodUID: o.Pods[i].UID, Began: now.Add(-since - time.Minute), Failing: now.Add(-since)}
+		t := PatchTrial{Member: o.Pods[i].Name, PodUID: o.Pods[i].UID, Began: now.Add(-since - time.Minute), Failing: now.Add(-since), WasHealthy: true}
 		if ready {
 			t.Healthy, t.Failing = t.Failing, time.Time{}
 		}
@@ -149,8 +149,8 @@ func TestRetreat(t *testing.T) {
 		"it has crashed once":            {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts = 1 }), back, "etcd ended and was started again"},
 		"it has crashed before":          {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.Restarts = 1, 1 }), Patch{}, ""},
 		"its pod is another one":         {patchable(begun, updated(1, true, time.Minute), func(o *Observed) { o.Pods[1].Restarts, o.Cluster.Tuned.Patch.Trial.PodUID = 1, "x" }), Patch{}, ""},
-		"its data differs":               {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(1)}), back, "was found to differ"},
-		"another one's data differs":     {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(2)}), Patch{}, ""},
+		"its data differs":               {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(1)}), back, "has found that data differs"},
+		"another one's data differs":     {alarmed(patchable(begun, updated(1, true, time.Minute)), Alarm{AlarmCorrupt, id(2)}), back, "has found that data differs"},
 		"it was lost, and had failed":    {patchable(begun, updated(1, false, time.Minute), lost, unversioned), back, "was lost"},
 		"it was lost, and was well":      {patchable(begun, updated(1, true, time.Minute), lost, unversioned), Patch{}, ""}, // its node was drained, perhaps
 		"it is healthy":                  {patchable(begun, updated(1, true, long)), Patch{}, ""},

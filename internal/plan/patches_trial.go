@@ -13,10 +13,11 @@ type PatchTrial struct {
 	Member, PodUID string
 	// Began is when a pod with that release was first seen.
 	Began time.Time `json:",omitzero"`
-	// Healthy is since when the member is healthy and in sync and its etcd was not started again, zero while it is not. Restarts is how often the
-	// pod's container had been started again when it first was.
-	Healthy  time.Time `json:",omitzero"`
-	Restarts int       `json:",omitempty"`
+	// Healthy is since when the member is healthy and in sync and its etcd was not started again, zero while it is not. WasHealthy is true once it
+	// was in that pod, and Restarts is how often the pod's container had been started again then.
+	Healthy    time.Time `json:",omitzero"`
+	WasHealthy bool      `json:",omitempty"`
+	Restarts   int       `json:",omitempty"`
 	// Failing is since when neither the operator nor the kubelet finds the member healthy, or only now and then; zero while one of them has at all
 	// times since its first start. It equals Began until that has come to its end.
 	Failing time.Time `json:",omitzero"`
@@ -53,7 +54,7 @@ func (v *view) nextPatch() Patch {
 // after is the release after that act: where it has the first member's container start anew, the trial begins anew.
 func (p Patch) after(a Action) Patch {
 	if act, sets := a.(SetImage); sets && act.Name == p.Trial.Member {
-		p.Trial.PodUID = ""
+		p.Trial = PatchTrial{Member: act.Name, Began: p.Trial.Began}
 	}
 	return p
 }
@@ -87,7 +88,7 @@ func (v *view) watched(p Patch) Patch {
 		if t.Failing.Equal(t.Began) { // that was its first start
 			t.Failing = time.Time{}
 		}
-		t.Healthy, t.Restarts = v.Now, pod.Restarts
+		t.Healthy, t.WasHealthy, t.Restarts = v.Now, true, pod.Restarts
 	case !healthy: // one look is enough: more of them would have to be counted, and a member that is well has no trouble with ten minutes
 		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
@@ -100,8 +101,7 @@ func (v *view) watched(p Patch) Patch {
 
 // crashed reports whether etcd has ended in the pod, and was started again, since the member first was healthy, whatever was seen in between.
 func (t PatchTrial) crashed(p Pod) bool {
-	starts := t.Healthy.IsZero() && t.Failing.Equal(t.Began)
-	return t.PodUID == p.UID && !starts && p.Restarts > t.Restarts
+	return t.PodUID == p.UID && t.WasHealthy && p.Restarts > t.Restarts
 }
 
 // firstWith is the pod of the member that is to run a release before all others do; false if no pod that may start is to run it.
@@ -124,7 +124,7 @@ func (v *view) firstWith(p Patch) (first Pod, there bool) {
 func (v *view) doesWell(p Pod, release string) bool {
 	m, listed := v.members[p.Name]
 	a, _ := v.answer(m)
-	return listed && v.healthy(m) && v.inSync(m) && a.Version == release && (p.Ready || m.Learner) && len(v.alarmed(AlarmCorrupt)) == 0
+	return listed && v.healthy(m) && v.inSync(m) && a.Version == release && (p.Ready || m.Learner)
 }
 
 // silent reports whether neither the operator nor the kubelet finds the member healthy. One of them alone may have trouble of its own.
@@ -138,10 +138,11 @@ func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
 }
 
-// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
+// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get. While etcd says that data
+// differs it stays: of a single voter and a learner, nobody knows whose is right.
 func (v *view) gotRefused(m Member) bool {
 	release := v.pods[m.Name].Version
-	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
+	return m.Learner && len(v.alarmed(AlarmCorrupt)) == 0 && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
 }
 
 // staysBehind reports whether the pod keeps its version, although another one was chosen: that one is on trial, or is not to be tried now. In a

@@ -37,7 +37,7 @@ func (v *view) untriedProblem(release string) string {
 		}
 	}
 	for _, p := range v.Candidates {
-		if problem := p.startProblem(); p.Version == release && problem != "" && v.Now.Sub(p.Created) >= v.pressed(untriedLimit) {
+		if problem := p.startProblem(); p.Version == release && problem != "" && v.Now.Sub(p.Created) >= v.pressed(pendingLimit) {
 			return fmt.Sprintf("pod %s does not start (%s)", p.Name, problem)
 		}
 	}

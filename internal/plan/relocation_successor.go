@@ -77,12 +77,16 @@ func (v *view) dispensable(m Member) bool {
 
 // worthWaiting reports whether a relocation began, or was given up, so short a time ago that a voter in trouble is waited for: twice the hour that the
 // successor may take to vote.
-func (v *view) worthWaiting() bool { return v.Now.Sub(v.Cluster.Relocation.Since) < 2*relocationLimit }
+func (v *view) worthWaiting() bool {
+	since := v.Now.Sub(v.Cluster.Relocation.Since)
+	return since >= -aheadAtMost && since < 2*relocationLimit
+}
 
-// awaitsOthers reports whether nobody goes, although there is one too many, until a voter is no longer behind: all are healthy, and the one that is
-// moved is not dispensable yet.
-func (v *view) awaitsOthers() bool {
-	return v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && len(v.unhealthyVoters()) == 0 &&
+// awaitsOthers reports whether that member does not go yet, although there is one too many, until a voter is no longer behind: all are healthy, and
+// the one that is moved is not dispensable. Whoever has to be replaced for another reason goes.
+func (v *view) awaitsOthers(m Member) bool {
+	another := m.ID == v.Quarantined.ID || m.ID != v.Relocated.ID && v.change(m) == ChangeReplace
+	return !another && v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && len(v.unhealthyVoters()) == 0 &&
 		!v.dispensable(v.Relocated)
 }
 

@@ -106,7 +106,7 @@ func (v *view) nextToRemove() Member {
 		return Member{}
 	}
 	victim := v.leastNeeded()
-	if !victim.Learner && v.budgetRefused() || v.mayRecover(victim) || v.awaitsOthers() {
+	if !victim.Learner && v.budgetRefused() || v.mayRecover(victim) || v.awaitsOthers(victim) {
 		return Member{}
 	}
 	return victim

@@ -187,6 +187,6 @@ func (e *encoder) tried(t plan.PatchTrial) {
 		return
 	}
 	e.named(markTrial, t.Member+" "+t.PodUID)
-	times := bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base))
-	e.rare(markTrialTimes, 64*t.Restarts+times)
+	times := bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base), t.WasHealthy)
+	e.rare(markTrialTimes, 128*t.Restarts+times)
 }

@@ -48,7 +48,16 @@ func trimPod(o any) (any, error) {
 	etcd := resources.EtcdOf(pod)
 	spec, status := pod.Spec, pod.Status
 	pod.Spec = corev1.PodSpec{
-		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image, Env: trimEnv(etcd.Env)}},
+		NodeName: spec.NodeName, Containers: []corev1.Container{{
+			Name: etcd.Name, Image: etcd.Image, Env: trimEnv(etcd.Env), Resources: etcd.Resources, ResizePolicy: etcd.ResizePolicy,
+		}},
+	}
+	for _, c := range spec.Containers {
+		if limit, limited := c.Resources.Limits[corev1.ResourceEphemeralStorage]; limited && c.Name != etcd.Name {
+			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c.Name, Resources: corev1.ResourceRequirements{
+				Limits: corev1.ResourceList{corev1.ResourceEphemeralStorage: limit},
+			}})
+		}
 	}
 	for _, v := range spec.Volumes {
 		if v.PersistentVolumeClaim != nil || v.Name == resources.TrustVolume {
@@ -56,7 +65,7 @@ func trimPod(o any) (any, error) {
 		}
 	}
 	pod.Status = corev1.PodStatus{
-		Phase: status.Phase, PodIP: status.PodIP,
+		Phase: status.Phase, PodIP: status.PodIP, ObservedGeneration: status.ObservedGeneration,
 		InitContainerStatuses: trimContainers(status.InitContainerStatuses),
 		ContainerStatuses:     trimContainers(status.ContainerStatuses),
 	}
