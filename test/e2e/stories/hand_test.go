@@ -2,12 +2,14 @@ package stories
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -31,6 +33,9 @@ var handFaults = []fault{
 			id := s.memberID(target)
 			s.byHand(func(ctx context.Context, etcd *clientv3.Client) error {
 				_, err := etcd.MemberRemove(ctx, id)
+				if errors.Is(err, rpctypes.ErrMemberNotFound) { // an earlier request has removed it, and its answer was lost
+					return nil
+				}
 				return err
 			})
 			must(s.t, harness.Await(s.t.Context(), "another member in its place", limit, s.without(id)))
