@@ -112,7 +112,7 @@ func TestPatchNotPulled(t *testing.T) {
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
 	s.chosen(newestPatch, limit)
 	s.chosen(formerPatch, 2*limit)
-	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no member could get etcd "+newestPatch)
+	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no member could get it, because image")
 	s.settled()
 	if after := s.starts(); after != before {
 		t.Errorf("the pods were %s, and are %s", before, after)
