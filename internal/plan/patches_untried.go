@@ -43,7 +43,7 @@ func (v *view) untriedProblem(release string) string {
 	}
 	for _, r := range v.Refused {
 		if r.Verb == createVerb(NewPod{}) && v.Now.Sub(r.Since) >= v.pressed(untriedLimit) {
-			return r.String()
+			return Refuses + r.Target.String() // whose message may quote the pod, and this gets into the log
 		}
 	}
 	return ""

@@ -30,7 +30,7 @@ func TestNobodyCanGetIt(t *testing.T) {
 		"its image cannot be pulled": {untriedLimit, unpulled, "no such tag"},
 		"that is so since a minute":  {time.Minute, unpulled, ""},
 		"its pod is on no node":      {untriedLimit, unscheduled, "Insufficient memory"},
-		"its pod is refused":         {untriedLimit, refused, "exceeded quota"},
+		"its pod is refused":         {untriedLimit, refused, "refuses to create Pod c-3"},
 		"no problem is known":        {24 * time.Hour, func(*Observed) {}, ""},
 		"it is paused":               {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
 	} {

@@ -70,7 +70,7 @@ var told = []string{
 	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.RestoreSurvivor", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
 	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Database.Pod", "Database.PodUID", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "DiskHistory.Pod", "DiskHistory.PodUID", "Etcd.Confirmed", "Etcd.Mute", "Etcd.Reached", "Etcd.Unconfirmed",
-	"HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
+	"GivenUpPatch.Because", "GivenUpPatch.Version", "HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
 	"Patch.Image", "Patch.InsteadOf", "Patch.Version", "PatchTrial.Member", "PatchTrial.PodUID", "RefusedPatch.Image", "RefusedPatch.Version",
 	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Avoids", "Pod.Exit", "Pod.IP", "Pod.Image", "Pod.Name", "Pod.Node",
 	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.WaitsFor", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
