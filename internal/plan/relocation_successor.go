@@ -35,7 +35,7 @@ func (v *view) successorProblem() string {
 		what = "no pod of a new member could be made within five minutes"
 		for _, r := range v.Refused {
 			if r.Verb == createVerb(NewPod{}) {
-				problem = r.String()
+				problem = Refuses + r.Target.String() // whose message may quote the pod, and this gets into the log
 			}
 		}
 	}

@@ -224,7 +224,7 @@ func TestGiveUpRelocation(t *testing.T) {
 			waiting(5*time.Minute, func(o *Observed) {
 				o.Pods = o.Pods[:3]
 				o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota", RetryAt: now.Add(time.Minute)}}
-			}), "no pod of a new member could be made within five minutes (the API server refuses to create Pod c-3: exceeded quota)",
+			}), "no pod of a new member could be made within five minutes (the API server refuses to create Pod c-3)",
 		},
 		"its pod runs":             {waiting(5*time.Minute, runs), ""},
 		"its pod runs for an hour": {waiting(time.Hour, runs), "within an hour"},
