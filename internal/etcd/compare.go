@@ -83,16 +83,17 @@ func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
 	}
 	s.tried = revision
 	if found, ok := session.hashes(ctx, revision); ok {
-		s.remember(found)
+		s.found = withLast(s.found, found, kept)
 	}
 }
 
-// remember adds a comparison, and forgets the first one where there are as many as are remembered.
-func (c *comparisons) remember(found plan.Comparison) {
-	if len(c.found) == kept {
-		c.found = slices.Delete(c.found, 0, 1)
+// withLast adds one to what is remembered, and drops the first one where there are as many as are, in place: each append behind a shorter slice would
+// allocate twice as much anew.
+func withLast[T any](all []T, one T, most int) []T {
+	if len(all) == most {
+		all = slices.Delete(all, 0, 1)
 	}
-	c.found = append(c.found, found)
+	return append(all, one)
 }
 
 // unconfirmed reports whether data was found to differ at the last comparison and not before.

@@ -117,7 +117,7 @@ func (d *day) goes(samples int) {
 			for _, m := range d.session.Seen.Members {
 				found.Hashes = append(found.Hashes, plan.MemberHash{Member: m.ID})
 			}
-			d.remember(found)
+			d.found = withLast(d.found, found, kept)
 		}
 		if d.used != nil {
 			d.usages.note(heard, d.now, sampleEvery)

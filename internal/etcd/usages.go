@@ -134,10 +134,7 @@ func (u *usages) note(now map[string]*figures, at time.Time, every time.Duration
 func (u *usage) add(now consumption, at time.Time) {
 	const thousandths, mebi = 1000, 1 << 20
 	a := amounts{cpu: rounded((now.cpu - u.last.cpu) / at.Sub(u.at).Seconds() * thousandths), memory: rounded(now.resident / mebi)}
-	if len(u.hour) == usageHour {
-		u.hour = slices.Delete(u.hour, 0, 1)
-	}
-	u.hour = append(u.hour, moment{instantOf(at), a})
+	u.hour = withLast(u.hour, moment{instantOf(at), a}, usageHour)
 	u.peak = u.peak.most(a)
 	if u.samples++; u.samples == usageHour {
 		u.hours++

@@ -29,7 +29,7 @@ func (d Drift) made() bool {
 
 // Unresizable returns the drift of a pod that Kubernetes refuses to resize: different resources then take a new pod.
 func (d Drift) Unresizable() Drift {
-	d.Resources, d.LessMemory, d.Template = false, false, d.Template || d.Resources
+	d.Resources, d.Template = false, d.Template || d.Resources
 	return d
 }
 

@@ -43,7 +43,7 @@ func (v *view) untriedProblem(release string) string {
 	}
 	for _, r := range v.Refused {
 		if r.Verb == createVerb(NewPod{}) && v.Now.Sub(r.Since) >= v.pressed(untriedLimit) {
-			return Refuses + r.Target.String() // whose message may quote the pod, and this gets into the log
+			return r.unquoted()
 		}
 	}
 	return ""
@@ -52,7 +52,12 @@ func (v *view) untriedProblem(release string) string {
 // lostWell reports whether the first member with a release is gone without having failed: its node was drained, perhaps. That says nothing of the
 // release.
 func (v *view) lostWell(p Patch) bool {
-	_, listed := v.members[p.Trial.Member]
-	_, there := v.pods[p.Trial.Member]
-	return p.Trial.Member != "" && !there && !listed && v.Etcd.Contact == ContactQuorum && p.Trial.Failing.IsZero()
+	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.gone(p.Trial.Member)
+}
+
+// gone reports whether a quorum lists no member of that name, and there is no pod of it.
+func (v *view) gone(name string) bool {
+	_, listed := v.members[name]
+	_, there := v.pods[name]
+	return !there && !listed && v.Etcd.Contact == ContactQuorum
 }

@@ -29,8 +29,11 @@ const Refuses = "the API server refuses to "
 
 // String returns the refusal as a clause of a sentence.
 func (r Refusal) String() string {
-	return Refuses + r.Target.String() + ": " + r.Message
+	return r.unquoted() + ": " + r.Message
 }
+
+// unquoted is the same without the words of who refused it: they may quote the object, and what is recorded gets into the log.
+func (r Refusal) unquoted() string { return Refuses + r.Target.String() }
 
 // TargetOf returns what an effect writes to the API server. The status of the EtcdCluster is none of it: without that write nothing
 // can be done at all. Nor is what etcd refuses: the order of its own steps is one of safety.

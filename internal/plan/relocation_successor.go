@@ -35,7 +35,7 @@ func (v *view) successorProblem() string {
 		what = "no pod of a new member could be made within five minutes"
 		for _, r := range v.Refused {
 			if r.Verb == createVerb(NewPod{}) {
-				problem = Refuses + r.Target.String() // whose message may quote the pod, and this gets into the log
+				problem = r.unquoted()
 			}
 		}
 	}
@@ -86,17 +86,20 @@ func (v *view) worthWaiting() bool {
 // the one that is moved is not dispensable. Whoever has to be replaced for another reason goes.
 func (v *view) awaitsOthers(m Member) bool {
 	another := m.ID == v.Quarantined.ID || m.ID != v.Relocated.ID && v.change(m) == ChangeReplace
-	return !another && v.Relocated.ID != 0 && v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1 && len(v.unhealthyVoters()) == 0 &&
-		!v.dispensable(v.Relocated)
+	return !another && v.Relocated.ID != 0 && v.successorTooMany() && len(v.unhealthyVoters()) == 0 && !v.dispensable(v.Relocated)
 }
 
-// mayRecover reports whether a voter is down, or behind, that would go because there is one too many, only since the successor of one that is moved
-// votes, or of one that was to be, and it may recover: that is worth waiting for. It is not for long, for as long as it is down all others are
-// needed: five minutes if its kubelet does not find it healthy either, and in all, if it comes and goes, or only the operator does not find it
-// healthy, for as long as is worthWaiting.
+// successorTooMany reports whether there is one member too many, only since the successor of one that is moved, or was to be, votes.
+func (v *view) successorTooMany() bool {
+	return v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1
+}
+
+// mayRecover reports whether a voter is down, or behind, that would go because there is a successorTooMany, and it may recover: that is worth waiting
+// for. It is not for long, for as long as it is down all others are needed: five minutes if its kubelet does not find it healthy either, and in all,
+// if it comes and goes, or only the operator does not find it healthy, for as long as is worthWaiting.
 func (v *view) mayRecover(m Member) bool {
 	p, there := v.pods[m.Name]
-	if !there || m.Learner || !v.successorVotes() || len(v.Etcd.Members) != v.TargetSize+1 || v.change(m) == ChangeReplace ||
+	if !there || m.Learner || !v.successorTooMany() || v.change(m) == ChangeReplace ||
 		v.Relocated.ID == 0 && v.isSuccessor(m) {
 		return false
 	}

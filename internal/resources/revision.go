@@ -48,7 +48,7 @@ func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
 	r := Revision{
 		Metadata:  encode(metadata{Labels: labels, Annotations: pod.Annotations}),
 		Resources: hash(pod.Spec.Containers[0].Resources), SpecResources: hash(podPolicy(c).Resources), Tuned: resourcesTuned(c),
-		Amounts: amounts(pod.Spec.Containers[0]),
+		Amounts: requirementsOf(pod.Spec.Containers[0].Resources),
 	}
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Resources = "", corev1.ResourceRequirements{}
 	// The installer comes first: its image is the operator's, and its resources are the etcd container's.
@@ -96,12 +96,8 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	case given[AnnotationFixed] == r.Resources:
 		d = d.Unresizable()
 	}
-	d.LessMemory = d.Resources && lessMemory(r.Amounts, amounts(EtcdOf(pod)))
+	d.LessMemory = d.Resources && lessMemory(r.Amounts, requirementsOf(EtcdOf(pod).Resources))
 	return d
-}
-
-func amounts(c corev1.Container) plan.Requirements {
-	return plan.Requirements{Requests: AmountsOf(c.Resources.Requests), Limits: AmountsOf(c.Resources.Limits)}
 }
 
 // lessMemory reports whether less memory is requested than before, or the container is limited to less. No limit is 0, and what is only limited is

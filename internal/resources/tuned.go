@@ -15,7 +15,7 @@ import (
 // requested in full, as in Kubernetes.
 func SpecResources(c *v1beta2.EtcdCluster) plan.Requirements {
 	given := podPolicy(c).Resources
-	r := plan.Requirements{Requests: AmountsOf(given.Requests), Limits: AmountsOf(given.Limits)}
+	r := requirementsOf(given)
 	if _, asked := given.Requests[corev1.ResourceCPU]; !asked {
 		r.Requests.CPU = r.Limits.CPU
 	}
@@ -23,6 +23,11 @@ func SpecResources(c *v1beta2.EtcdCluster) plan.Requirements {
 		r.Requests.Memory = r.Limits.Memory
 	}
 	return r
+}
+
+// requirementsOf are the CPU and the memory that are requested, and limited to.
+func requirementsOf(r corev1.ResourceRequirements) plan.Requirements {
+	return plan.Requirements{Requests: AmountsOf(r.Requests), Limits: AmountsOf(r.Limits)}
 }
 
 // AmountsOf are the CPU and the memory in a list.
