@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,7 +33,9 @@ func (e *Env) NewCluster(ctx context.Context, namespace, name string, spec v1bet
 	if err := e.Namespace(ctx, namespace); err != nil {
 		return nil, err
 	}
-	spec.Version = cmp.Or(spec.Version, e.EtcdVersion)
+	if spec.Version == "" && len(e.EtcdVersions) > 0 {
+		spec.Version = e.EtcdVersions[0]
+	}
 	err := e.Create(ctx, &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec,
 	})

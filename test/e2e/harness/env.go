@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,16 +32,20 @@ type Env struct {
 	Root string
 	// Image and ClientImage are those of the operator and of the test client.
 	Image, ClientImage string
-	// EtcdVersion is what clusters run whose specs name no version; the operator's default if empty.
-	EtcdVersion string
+	// EtcdVersions are those that stories are told of that name none. Clusters whose specs name no version run the first; the operator's default if
+	// there is none.
+	EtcdVersions []string
 }
 
 // Connect makes an Env from environment variables that the Makefile sets: KUBECONFIG, KUBECTL, ROOT, IMG, CLIENT_IMG, and
-// ETCD_VERSION, which may be empty.
+// ETCD_VERSION, a list with commas, which may be empty.
 func Connect() (*Env, error) {
 	e := &Env{
 		Kubeconfig: os.Getenv("KUBECONFIG"), Kubectl: os.Getenv("KUBECTL"), Root: os.Getenv("ROOT"),
-		Image: os.Getenv("IMG"), ClientImage: os.Getenv("CLIENT_IMG"), EtcdVersion: os.Getenv("ETCD_VERSION"),
+		Image: os.Getenv("IMG"), ClientImage: os.Getenv("CLIENT_IMG"),
+	}
+	if versions := os.Getenv("ETCD_VERSION"); versions != "" {
+		e.EtcdVersions = strings.Split(versions, ",")
 	}
 	for name, value := range map[string]string{
 		"KUBECONFIG": e.Kubeconfig, "KUBECTL": e.Kubectl, "ROOT": e.Root, "IMG": e.Image, "CLIENT_IMG": e.ClientImage,

@@ -28,17 +28,22 @@ const (
 // than usual.
 func TestAnomaly(t *testing.T) {
 	ready(t)
-	disks(t, "anomaly")
 	quickened(t, pace)
-	t.Run("a-slow-disk", toldOfDisk)
-	t.Run("nothing", toldOfNothing)
+	t.Run("a-slow-disk", func(t *testing.T) {
+		t.Parallel()
+		editions(t, toldOfDisk)
+	})
+	t.Run("nothing", func(t *testing.T) {
+		t.Parallel()
+		editions(t, toldOfNothing)
+	})
 }
 
 // toldOfDisk makes the disk of one member slow that was quick for a day, as slow as etcd bears: the member is told of while that lasts, and nothing
 // is done to it.
-func toldOfDisk(t *testing.T) {
-	t.Parallel()
-	s := begin(t, "anomaly", onDisks())
+func toldOfDisk(t *testing.T, etcd edition) {
+	disks(t, etcd.named("anomaly"))
+	s := etcd.begin(t, "anomaly", onDisks())
 	s.client()
 	s.says(v1beta2.ConditionAnomaly, v1beta2.ReasonLearning)
 	s.isKnown()
@@ -60,9 +65,8 @@ func toldOfDisk(t *testing.T) {
 }
 
 // toldOfNothing is what deviates and is no anomaly: an hour without clients, and an update of all members.
-func toldOfNothing(t *testing.T) {
-	t.Parallel()
-	s := begin(t, "no-anomaly", onVolumes(3))
+func toldOfNothing(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "no-anomaly", onVolumes(3))
 	s.client()
 	s.isKnown()
 	s.report("a client saw")

@@ -2,6 +2,8 @@ package stories
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +12,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// The patch release that the operator is tested with, and the one before, of one minor release.
-const formerPatch, newestPatch, minorRelease = "3.6.15", "3.6.16", "3.6"
+// patch is a minor release, the patch release of it that the operator is tested with, and the one before.
+type patch struct{ minor, former, newest string }
+
+// patches are those that the lab has, by the newest one.
+var patches = map[edition]patch{
+	"3.5.35": {"3.5", "3.5.34", "3.5.35"}, "3.6.16": patch36, "3.7.3": {"3.7", "3.7.2", "3.7.3"},
+	"": patch36,
+}
+
+var patch36 = patch{"3.6", "3.6.15", "3.6.16"}
 
 // trialPace has a member try a release for a minute, instead of ten.
 const trialPace = 10
@@ -20,21 +30,26 @@ const trialPace = 10
 // one member tries the release, and a client notices no more than of any update.
 func TestFollowPatches(t *testing.T) {
 	quickened(t, trialPace)
-	s := begin(t, "follow-patches", ofVersion(formerPatch))
+	editions(t, followPatches)
+}
+
+func followPatches(t *testing.T, etcd edition) {
+	p := etcd.patch(t)
+	s := begin(t, etcd.named("follow-patches"), ofVersion(p.former))
 	s.settled()
 	s.client()
 	s.puts("before", 10)
-	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
 	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no EtcdBackup has a verified snapshot")
-	s.allRun(formerPatch)
+	s.allRun(p.former)
 	s.backup("nightly", s.minio(), nil)
 	s.backedUp("nightly")
 	s.look("there is a backup")
-	s.chosen(newestPatch, limit)
+	s.chosen(p.newest, limit)
 	first := s.tries()
-	s.isHeld("patches", v1beta2.ReasonPatchOnTrial, first+" is the first member to run etcd "+newestPatch+": the others follow at")
-	s.aloneRuns(newestPatch, first)
-	s.allRun(newestPatch)
+	s.isHeld("patches", v1beta2.ReasonPatchOnTrial, first+" is the first member to run etcd "+p.newest+": the others follow at")
+	s.aloneRuns(p.newest, first)
+	s.allRun(p.newest)
 	s.settled()
 	s.has("before", 10)
 	s.report("a client saw")
@@ -46,30 +61,35 @@ func TestFollowPatches(t *testing.T) {
 // gets it, and it is not tried in another cluster either, which is not told whose it was.
 func TestPatchFailsLater(t *testing.T) {
 	quickened(t, trialPace)
-	s := saved(t, "patch-fails-later")
-	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	editions(t, patchFailsLater)
+}
+
+func patchFailsLater(t *testing.T, etcd edition) {
+	p := etcd.patch(t)
+	s := saved(t, etcd.named("patch-fails-later"), p)
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
 	first := s.tries()
 	must(t, nodes.Faults().KillContainer(t.Context(), s.Namespace+"/"+first+"/etcd"))
-	s.chosen(formerPatch, limit)
-	s.isHeld("patches", v1beta2.ReasonPatchRefused, newestPatch)
-	s.allRun(formerPatch)
+	s.chosen(p.former, limit)
+	s.isHeld("patches", v1beta2.ReasonPatchRefused, p.newest)
+	s.allRun(p.former)
 	s.settled()
 	s.has("before", 10)
 	s.report("a client saw")
 	s.saidOnce(v1beta2.ReasonPatchRefused, "taking etcd ") // that it is held from then on is said with the same reason
 
-	other := begin(t, "patch-held", ofVersion(formerPatch))
+	other := begin(t, etcd.named("patch-held"), ofVersion(p.former))
 	other.settled()
 	other.backup("nightly", other.minio(), nil)
 	other.backedUp("nightly")
-	must(t, other.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
+	must(t, other.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
 	other.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
-	other.allRun(formerPatch)
-	must(t, s.Upgrade(t.Context(), newestPatch, limit)) // whoever names it means it, and the other one may try it then
+	other.allRun(p.former)
+	must(t, s.Upgrade(t.Context(), p.newest, limit)) // whoever names it means it, and the other one may try it then
 	s.settled()
 	other.look("the release is allowed")
-	other.chosen(newestPatch, limit)
-	other.allRun(newestPatch)
+	other.chosen(p.newest, limit)
+	other.allRun(p.newest)
 	other.settled()
 }
 
@@ -78,24 +98,25 @@ func TestPatchFailsLater(t *testing.T) {
 // other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
 	quickened(t, trialPace)
-	s := saved(t, "patch-refused")
+	p := patch36
+	s := saved(t, "patch-refused", p)
 	broken := s.digest("3.5.35")
-	t.Cleanup(func() { unpin(t, newestPatch) })
-	s.pins(newestPatch, etcdRepository+":v"+newestPatch+"@"+broken)
-	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
-	s.chosen(newestPatch, limit)
+	t.Cleanup(func() { unpin(t, p.newest) })
+	s.pins(p.newest, etcdRepository+":v"+p.newest+"@"+broken)
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
+	s.chosen(p.newest, limit)
 	start := time.Now()
-	s.chosen(formerPatch, 2*limit) // a minute after the first member has gone
+	s.chosen(p.former, 2*limit) // a minute after the first member has gone
 	t.Logf("taken back after %.0f s", time.Since(start).Seconds())
-	s.isHeld("patches", v1beta2.ReasonPatchRefused, newestPatch)
-	s.allRun(formerPatch)
+	s.isHeld("patches", v1beta2.ReasonPatchRefused, p.newest)
+	s.allRun(p.former)
 	s.settled()
 	s.report("a client saw")
 	if n := len(s.said(v1beta2.ReasonFollowingPatch)); n != 1 {
 		t.Errorf("it was followed %d times", n)
 	}
-	unpin(t, newestPatch)
-	must(t, s.Upgrade(t.Context(), newestPatch, limit))
+	unpin(t, p.newest)
+	must(t, s.Upgrade(t.Context(), p.newest, limit))
 	s.settled()
 	s.has("before", 10)
 	s.report("the version named, with the right image")
@@ -105,29 +126,40 @@ func TestPatchRefused(t *testing.T) {
 // minutes here, the release is given up, and it is said why. Naming the version then has it at once. No other story runs meanwhile.
 func TestPatchNotPulled(t *testing.T) {
 	quickened(t, trialPace)
-	s := saved(t, "patch-not-pulled")
+	p := patch36
+	s := saved(t, "patch-not-pulled", p)
 	before := s.starts()
-	t.Cleanup(func() { unpin(t, newestPatch) })
-	s.pins(newestPatch, etcdRepository+":v"+newestPatch+"@sha256:"+strings.Repeat("0", 64))
-	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = minorRelease }))
-	s.chosen(newestPatch, limit)
-	s.chosen(formerPatch, 2*limit)
+	t.Cleanup(func() { unpin(t, p.newest) })
+	s.pins(p.newest, etcdRepository+":v"+p.newest+"@sha256:"+strings.Repeat("0", 64))
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
+	s.chosen(p.newest, limit)
+	s.chosen(p.former, 2*limit)
 	s.isHeld("patches", v1beta2.ReasonPatchHeld, "no member could get it, because image")
 	s.settled()
 	if after := s.starts(); after != before {
 		t.Errorf("the pods were %s, and are %s", before, after)
 	}
-	unpin(t, newestPatch)
-	must(t, s.Upgrade(t.Context(), newestPatch, limit))
+	unpin(t, p.newest)
+	must(t, s.Upgrade(t.Context(), p.newest, limit))
 	s.settled()
 	s.has("before", 10)
 	s.report("a client saw")
 }
 
-// saved begins a cluster with the former release that has a verified backup, a client at work, and ten keys that were there before.
-func saved(t *testing.T, name string) *story {
+// patch is the one of that version.
+func (e edition) patch(t *testing.T) patch {
 	t.Helper()
-	s := begin(t, name, ofVersion(formerPatch))
+	p, known := patches[e]
+	if !known {
+		t.Fatalf("the lab has no patch release before etcd %s: give one of %v", e, slices.Sorted(maps.Keys(patches)))
+	}
+	return p
+}
+
+// saved begins a cluster with the former release that has a verified backup, a client at work, and ten keys that were there before.
+func saved(t *testing.T, name string, p patch) *story {
+	t.Helper()
+	s := begin(t, name, ofVersion(p.former))
 	s.settled()
 	s.client()
 	s.puts("before", 10)

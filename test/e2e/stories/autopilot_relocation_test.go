@@ -29,9 +29,13 @@ const (
 // meanwhile, because the operator looks more often than usual.
 func TestRelocate(t *testing.T) {
 	quickened(t, sampledPace)
-	disks(t, "relocate")
-	disks(t, "relocate-spare")
-	s := begin(t, "relocate", relocatable(v1beta2.AutopilotOn))
+	editions(t, relocate)
+}
+
+func relocate(t *testing.T, etcd edition) {
+	disks(t, etcd.named("relocate"))
+	disks(t, etcd.named("relocate-spare"))
+	s := etcd.begin(t, "relocate", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()
 	slow := s.followerPod()
@@ -65,8 +69,12 @@ func TestRelocateHeld(t *testing.T) {
 		t.Skip("with more nodes than members there is a disk to move to")
 	}
 	quickened(t, sampledPace)
-	disks(t, "relocate-held")
-	s := begin(t, "relocate-held", relocatable(v1beta2.AutopilotOn))
+	editions(t, relocateHeld)
+}
+
+func relocateHeld(t *testing.T, etcd edition) {
+	disks(t, etcd.named("relocate-held"))
+	s := etcd.begin(t, "relocate-held", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()
 	before := s.memberPods()

@@ -20,12 +20,19 @@ import (
 // resizeGivenUpWithin is when a resize is given up that a full node holds up: after ten minutes.
 const resizeGivenUpWithin = 13 * time.Minute
 
+// weekPace presses a week into 34 minutes.
+const weekPace = 300
+
 // TestResize has clients use most of the memory, and then most of the CPU, that members request: all members are given more of it in place, with
 // limits in proportion, up to the maximum, and nobody restarts. What is written to the spec counts from then on. No other story runs meanwhile,
 // because the operator looks more often than usual.
 func TestResize(t *testing.T) {
 	quickened(t, sampledPace)
-	s := begin(t, "resize", resizable("100m", "128Mi", "300m", "512Mi"))
+	editions(t, resize)
+}
+
+func resize(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "resize", resizable("100m", "128Mi", "300m", "512Mi"))
 	s.settled()
 	s.client()
 	before := s.starts()
@@ -68,7 +75,11 @@ func TestResize(t *testing.T) {
 // they are given no more, and they go back to what they had. Nobody restarts, and no member is replaced.
 func TestResizeHeld(t *testing.T) {
 	quickened(t, sampledPace)
-	s := begin(t, "resize-held", resizable("20m", "128Mi", "20m", "128Mi"))
+	editions(t, resizeHeld)
+}
+
+func resizeHeld(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "resize-held", resizable("20m", "128Mi", "20m", "128Mi"))
 	s.settled()
 	s.client()
 	before := s.starts()
@@ -108,21 +119,25 @@ func TestResizeHeld(t *testing.T) {
 // TestResizeLess has members that have used little CPU for a week request less of it, once, and down to the minimum at most, and nobody restarts.
 // The week is pressed into 34 minutes.
 func TestResizeLess(t *testing.T) {
-	const pace, week = 300, 7 * 24 * time.Hour
-	quickened(t, pace)
+	quickened(t, weekPace)
+	editions(t, resizeLess)
+}
+
+func resizeLess(t *testing.T, etcd edition) {
+	const week = 7 * 24 * time.Hour / weekPace
 	spec := resizable("400m", "128Mi", "400m", "128Mi")
 	least := resource.MustParse("200m")
 	spec.Autopilot.Resources.Min = &v1beta2.ResourceBounds{CPU: &least}
 	start := time.Now()
-	s := begin(t, "resize-less", spec)
+	s := etcd.begin(t, "resize-less", spec)
 	s.settled()
 	s.client()
 	before := s.starts()
-	s.requestsWithin("less CPU", week/pace+judgedWithin, func(r corev1.ResourceRequirements) bool {
+	s.requestsWithin("less CPU", week+judgedWithin, func(r corev1.ResourceRequirements) bool {
 		return r.Requests.Cpu().String() == "300m" && r.Requests.Memory().String() == "128Mi" && r.Limits.Memory().String() == "512Mi"
 	})
-	if took := time.Since(start); took < week/pace {
-		t.Errorf("they have had less after %s, and a week takes %s", took, week/pace)
+	if took := time.Since(start); took < week {
+		t.Errorf("they have had less after %s, and a week takes %s", took, week)
 	}
 	s.settled()
 	s.report("a client saw")

@@ -30,27 +30,35 @@ func TestQuiet(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			spec := onVolumes(3)
-			spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "* * * * *", Duration: metav1.Duration{Duration: time.Hour}}
-			s := begin(t, "quiet-"+name, spec)
-			s.settled()
-			if busy {
-				s.client()
-			}
-			before, since := s.starts(), metav1.Now()
-			select {
-			case <-t.Context().Done():
-				t.Fatal(t.Context().Err())
-			case <-time.After(night / time.Duration(pace)): // it is the time itself that is tested
-			}
-			if after := s.starts(); after != before {
-				t.Errorf("the pods were %s, and are %s", before, after)
-			}
-			s.silentSince(since)
-			if busy {
-				s.report("a client saw")
-			}
+			editions(t, func(t *testing.T, etcd edition) { quiet(t, etcd, busy, night/time.Duration(pace)) })
 		})
+	}
+}
+
+// quiet leaves one cluster alone for that long.
+func quiet(t *testing.T, etcd edition, busy bool, night time.Duration) {
+	name, spec := "quiet-idle", onVolumes(3)
+	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "* * * * *", Duration: metav1.Duration{Duration: time.Hour}}
+	if busy {
+		name = "quiet-busy"
+	}
+	s := etcd.begin(t, name, spec)
+	s.settled()
+	if busy {
+		s.client()
+	}
+	before, since := s.starts(), metav1.Now()
+	select {
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	case <-time.After(night): // it is the time itself that is tested
+	}
+	if after := s.starts(); after != before {
+		t.Errorf("the pods were %s, and are %s", before, after)
+	}
+	s.silentSince(since)
+	if busy {
+		s.report("a client saw")
 	}
 }
 

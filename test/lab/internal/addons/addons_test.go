@@ -58,7 +58,7 @@ func TestManifestsOnlyNameImagesOfTheLab(t *testing.T) {
 			t.Errorf("%s is none of the lab's images %v", match[1], known)
 		}
 	}
-	for _, version := range []string{"v3.5.34", "v3.5.35", "v3.6.15", "v3.6.16", "v3.7.3"} {
+	for _, version := range []string{"v3.5.34", "v3.5.35", "v3.6.15", "v3.6.16", "v3.7.2", "v3.7.3"} {
 		if want := etcdImage + ":" + version; !slices.Contains(known, want) {
 			t.Errorf("the lab lacks %s, it has %v", want, known)
 		}
@@ -71,6 +71,7 @@ func tools(t *testing.T) map[string]build.Tool {
 	return map[string]build.Tool{
 		build.CoreDNS: {Version: "v1.14.7"}, build.LocalPath: {Version: "v0.0.30"},
 		"etcd35-previous": {Version: "v3.5.34"}, "etcd36-previous": {Version: "v3.6.15"},
+		"etcd37-previous": {Version: "v3.7.2"},
 		build.Etcd35: {Version: "v3.5.35"}, build.Etcd36: {Version: "v3.6.16"}, build.Etcd37: {Version: "v3.7.3"},
 	}
 }

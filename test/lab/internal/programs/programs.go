@@ -8,7 +8,7 @@ import (
 )
 
 // OldEtcds lists etcd's patch releases before the current ones, so that a patch upgrade can be tried.
-func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous"} }
+func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous", "etcd37-previous"} }
 
 // Tools lists the tools that every lab runs on, the one that takes longest to build first.
 func Tools() []string {
