@@ -18,13 +18,10 @@ import (
 	"github.com/operator-framework/operator-lib/proxy"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -34,12 +31,11 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/installation"
 	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
-	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -171,11 +167,11 @@ func run(o options) error {
 		return err
 	}
 	if o.leaderElection {
-		if o.controllers.Self, err = identity(inClusterNamespace); err != nil {
+		if o.controllers.Self, err = installation.Identity(installation.NamespaceFile); err != nil {
 			return err
 		}
 	}
-	o.controllers.Namespaces, o.controllers.OwnPods = listOf(o.namespaces), ownPods(inClusterNamespace)
+	o.controllers.Namespaces, o.controllers.OwnPods = listOf(o.namespaces), installation.OwnPods(installation.NamespaceFile)
 	scheme, err := newScheme()
 	if err != nil {
 		return err
@@ -192,7 +188,7 @@ func run(o options) error {
 		return err
 	}
 	if o.leaderElection {
-		if o.controllers.Lease, err = lock(config, o.controllers.Self); err != nil {
+		if o.controllers.Lease, err = installation.NewLock(config, o.controllers.Self); err != nil {
 			return err
 		}
 	}
@@ -220,53 +216,6 @@ func checkCertificate(dir string) error {
 		return fmt.Errorf("load the certificate of --metrics-cert-dir: %w", err)
 	}
 	return nil
-}
-
-// inClusterNamespace is the file with the namespace that the process runs in.
-const inClusterNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
-
-// identity identifies this operator among other installations, across its versions: by the Lease of its leader election.
-func identity(file string) (claim.Operator, error) {
-	namespace, err := os.ReadFile(file)
-	if err != nil {
-		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
-	}
-	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
-}
-
-// podLabels are the variables with labels of this operator's own pods, which the Deployment has the kubelet fill in.
-var podLabels = map[string]string{
-	"POD_LABEL_CONTROL_PLANE": "control-plane",
-	"POD_LABEL_NAME":          "app.kubernetes.io/name",
-}
-
-// ownPods says which pods are this operator's. They are not known outside of Kubernetes, and with a Deployment without the variables.
-func ownPods(file string) resources.OperatorPods {
-	namespace, err := os.ReadFile(file)
-	if err != nil {
-		return resources.OperatorPods{}
-	}
-	own := resources.OperatorPods{Namespace: strings.TrimSpace(string(namespace)), Labels: map[string]string{}}
-	for variable, label := range podLabels {
-		if value := os.Getenv(variable); value != "" {
-			own.Labels[label] = value
-		}
-	}
-	return own
-}
-
-// lock is the Lease of this operator, for this process to hold. A request for it must not take half of the time that others wait.
-func lock(config *rest.Config, self claim.Operator) (*leadership.Lock, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("look up this machine's name: %w", err)
-	}
-	lease, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, self.Namespace, self.Lease,
-		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}, config, leadership.Term/2)
-	if err != nil {
-		return nil, fmt.Errorf("set the Lease %s up: %w", self, err)
-	}
-	return leadership.NewLock(lease, clock.RealClock{}), nil
 }
 
 // awaitAPI waits until the API server answers. To exit instead, as after a lost lease, would mean CrashLoopBackOff, with ever longer

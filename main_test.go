@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/installation"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
-	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -104,11 +104,11 @@ func TestIdentity(t *testing.T) {
 	if err := os.WriteFile(file, []byte("there\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	self, err := identity(file)
+	self, err := installation.Identity(file)
 	if err != nil || self.Namespace != "there" {
 		t.Fatalf("it is %s, %v", self, err)
 	}
-	lease, err := lock(&rest.Config{Host: "https://localhost"}, self)
+	lease, err := installation.NewLock(&rest.Config{Host: "https://localhost"}, self)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,29 +116,8 @@ func TestIdentity(t *testing.T) {
 	if holds := held.LeaderElectionResourceLockInterface; !held.LeaderElection || holds.Describe() != "there/"+reservations.LeaseName {
 		t.Errorf("it is %s and holds %v", self, holds)
 	}
-	if _, err := identity(file + "-of-nobody"); err == nil || !strings.Contains(err.Error(), "--leader-elect") {
+	if _, err := installation.Identity(file + "-of-nobody"); err == nil || !strings.Contains(err.Error(), "--leader-elect") {
 		t.Errorf("outside of Kubernetes: %v", err)
-	}
-}
-
-// TestOwnPods wants the operator to know its own pods by what the kubelet says of them, and none where nobody says anything.
-func TestOwnPods(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "namespace")
-	if err := os.WriteFile(file, []byte("there\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("POD_LABEL_CONTROL_PLANE", "")
-	t.Setenv("POD_LABEL_NAME", "")
-	if own := ownPods(file); own.Known() {
-		t.Errorf("without variables it knows %+v", own)
-	}
-	t.Setenv("POD_LABEL_NAME", "renamed")
-	want := resources.OperatorPods{Namespace: "there", Labels: map[string]string{"app.kubernetes.io/name": "renamed"}}
-	if own := ownPods(file); !reflect.DeepEqual(own, want) || !own.Known() {
-		t.Errorf("it knows %+v, want %+v", own, want)
-	}
-	if own := ownPods(file + "-of-nobody"); own.Known() {
-		t.Errorf("outside of Kubernetes it knows %+v", own)
 	}
 }
 
@@ -163,12 +142,12 @@ func TestManifests(t *testing.T) {
 			FieldPath: "metadata.annotations['olm.targetNamespaces']",
 		}},
 	}}
-	for _, name := range slices.Sorted(maps.Keys(podLabels)) {
-		if deployment.Spec.Template.Labels[podLabels[name]] == "" {
-			t.Errorf("the pods have no label %s", podLabels[name])
+	for _, name := range slices.Sorted(maps.Keys(installation.PodLabels)) {
+		if deployment.Spec.Template.Labels[installation.PodLabels[name]] == "" {
+			t.Errorf("the pods have no label %s", installation.PodLabels[name])
 		}
 		want = append(want, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
-			FieldPath: "metadata.labels['" + podLabels[name] + "']",
+			FieldPath: "metadata.labels['" + installation.PodLabels[name] + "']",
 		}}})
 	}
 	for _, v := range version.Tested { // all that a mirror needs, and nothing else

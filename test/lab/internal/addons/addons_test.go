@@ -70,8 +70,7 @@ func tools(t *testing.T) map[string]build.Tool {
 	t.Helper()
 	return map[string]build.Tool{
 		build.CoreDNS: {Version: "v1.14.7"}, build.LocalPath: {Version: "v0.0.30"},
-		"etcd35-previous": {Version: "v3.5.34"}, "etcd36-previous": {Version: "v3.6.15"},
-		"etcd37-previous": {Version: "v3.7.2"},
+		"etcd35-previous": {Version: "v3.5.34"}, "etcd36-previous": {Version: "v3.6.15"}, "etcd37-previous": {Version: "v3.7.2"},
 		build.Etcd35: {Version: "v3.5.35"}, build.Etcd36: {Version: "v3.6.16"}, build.Etcd37: {Version: "v3.7.3"},
 	}
 }
