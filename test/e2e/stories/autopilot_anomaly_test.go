@@ -37,6 +37,10 @@ func TestAnomaly(t *testing.T) {
 		t.Parallel()
 		editions(t, toldOfNothing)
 	})
+	t.Run("idle", func(t *testing.T) {
+		t.Parallel()
+		editions(t, func(t *testing.T, etcd edition) { quiet(t, etcd, "idle-day", false, anomaly.Day/pace) })
+	})
 }
 
 // toldOfDisk makes the disk of one member slow that was quick for a day, as slow as etcd bears: the member is told of while that lasts, and nothing
@@ -66,9 +70,11 @@ func toldOfDisk(t *testing.T, etcd edition) {
 
 // toldOfNothing is what deviates and is no anomaly: an hour without clients, and an update of all members.
 func toldOfNothing(t *testing.T, etcd edition) {
-	s := etcd.begin(t, "no-anomaly", onVolumes(3))
+	s := etcd.begin(t, "no-anomaly", withWindow(onVolumes(3)))
 	s.client()
+	since := metav1.Now()
 	s.isKnown()
+	s.silentSince(since)
 	s.report("a client saw")
 	must(t, s.writer.Stop(t.Context()))
 	time.Sleep(stillFor) // it is the time itself that is tested
