@@ -62,8 +62,8 @@ func WriterIn(c *Cluster, pod string) *Writer { return &Writer{cluster: c, pod: 
 // ClientLabel is on the client's pod, for those who drain nodes and mean the members.
 const ClientLabel = "etcd-operator-test-client"
 
-// NewWriter starts a client, on the node of that name if it is not empty, and waits until it works.
-func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
+// NewWriter starts a client, on the node of that name if it is not empty and with more flags (test/e2e/client), and waits until it works.
+func (c *Cluster) NewWriter(ctx context.Context, node string, flags ...string) (*Writer, error) {
 	object, err := c.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
 		return nil, fmt.Errorf("%s has no endpoints in its status", c.Name)
 	}
 	w := WriterOf(c)
-	if err := c.Create(ctx, w.spec(object, node)); client.IgnoreAlreadyExists(err) != nil {
+	if err := c.Create(ctx, w.spec(object, node, flags)); client.IgnoreAlreadyExists(err) != nil {
 		return nil, err
 	}
 	err = Await(ctx, "the client works", time.Minute, func(ctx context.Context) (string, bool) {
@@ -85,7 +85,7 @@ func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
 	return w, err
 }
 
-func (w *Writer) spec(c *v1beta2.EtcdCluster, node string) *corev1.Pod {
+func (w *Writer) spec(c *v1beta2.EtcdCluster, node string, flags []string) *corev1.Pod {
 	no, yes, id := false, true, int64(65532)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -100,7 +100,7 @@ func (w *Writer) spec(c *v1beta2.EtcdCluster, node string) *corev1.Pod {
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: "client", Image: w.cluster.ClientImage, Args: []string{"--endpoints", c.Status.Endpoints[0]},
+				Name: "client", Image: w.cluster.ClientImage, Args: append([]string{"--endpoints", c.Status.Endpoints[0]}, flags...),
 				Ports: []corev1.ContainerPort{{Name: "report", ContainerPort: 8080}},
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

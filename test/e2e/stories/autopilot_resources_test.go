@@ -117,7 +117,7 @@ func resizeHeld(t *testing.T, etcd edition) {
 }
 
 // TestResizeLess has members that have used little CPU for a week request less of it, once, and down to the minimum at most, and nobody restarts.
-// The week is pressed into 34 minutes.
+// The week is pressed into 34 minutes, or some more where samples come late.
 func TestResizeLess(t *testing.T) {
 	quickened(t, weekPace)
 	editions(t, resizeLess)
@@ -131,9 +131,9 @@ func resizeLess(t *testing.T, etcd edition) {
 	start := time.Now()
 	s := etcd.begin(t, "resize-less", spec)
 	s.settled()
-	s.client()
+	s.client("--interval", "500ms") // what the members do for it, and for an operator that looks every second, is far from two fifths of a request
 	before := s.starts()
-	s.requestsWithin("less CPU", week+judgedWithin, func(r corev1.ResourceRequirements) bool {
+	s.requestsWithin("less CPU", week*3/2, func(r corev1.ResourceRequirements) bool {
 		return r.Requests.Cpu().String() == "300m" && r.Requests.Memory().String() == "128Mi" && r.Limits.Memory().String() == "512Mi"
 	})
 	if took := time.Since(start); took < week {

@@ -72,11 +72,11 @@ func deleteNamespace(t *testing.T, name string) {
 	}
 }
 
-// client starts a client that writes and reads until the story ends: report says what it saw.
-func (s *story) client() {
+// client starts a client, with more flags, that writes and reads until the story ends: report says what it saw.
+func (s *story) client(flags ...string) {
 	s.t.Helper()
 	var err error
-	s.writer, err = s.NewWriter(s.t.Context(), "")
+	s.writer, err = s.NewWriter(s.t.Context(), "", flags...)
 	must(s.t, err)
 }
 
