@@ -54,9 +54,24 @@ func (v *view) nextPatch() Patch {
 // after is the release after that act: where it has the first member's container start anew, the trial begins anew.
 func (p Patch) after(a Action) Patch {
 	if act, sets := a.(SetImage); sets && act.Name == p.Trial.Member {
-		p.Trial = PatchTrial{Member: act.Name, Began: p.Trial.Began}
+		p.Trial = p.Trial.anew()
 	}
 	return p
+}
+
+// anew is the trial as it begins anew once a pod, or another container in it, is seen.
+func (t PatchTrial) anew() PatchTrial { return PatchTrial{Member: t.Member, Began: t.Began} }
+
+// begun is the trial as it begins in a pod.
+func (t PatchTrial) begun(in Pod, now time.Time) PatchTrial {
+	began, failing := now, t.Failing
+	switch {
+	case failing.IsZero():
+		failing = began
+	case failing.Equal(t.Began): // that is still its first start
+		began = failing
+	}
+	return PatchTrial{Member: in.Name, PodUID: in.UID, Began: began, Failing: failing, Restarts: in.Restarts}
 }
 
 // watched is a release with what this observation says of the first member that has it. Once that was healthy for long enough, it is accepted, and
@@ -70,15 +85,11 @@ func (v *view) watched(p Patch) Patch {
 		return p
 	}
 	t := &p.Trial
+	if t.replacedIn(pod) {
+		*t = t.anew()
+	}
 	if t.PodUID != pod.UID {
-		began, failing := v.Now, t.Failing
-		switch {
-		case failing.IsZero():
-			failing = began
-		case failing.Equal(t.Began): // that is still its first start
-			began = failing
-		}
-		*t = PatchTrial{Member: pod.Name, PodUID: pod.UID, Began: began, Failing: failing, Restarts: pod.Restarts}
+		*t = t.begun(pod, v.Now)
 	}
 	healthy := v.doesWell(pod, p.Version)
 	switch {
@@ -102,6 +113,12 @@ func (v *view) watched(p Patch) Patch {
 // crashed reports whether etcd has ended in the pod, and was started again, since the member first was healthy, whatever was seen in between.
 func (t PatchTrial) crashed(p Pod) bool {
 	return t.PodUID == p.UID && t.WasHealthy && p.Restarts > t.Restarts
+}
+
+// replacedIn reports whether etcd was started again in the pod only because an edit changed its image, and that was not recorded: the status
+// write after the edit was lost.
+func (t PatchTrial) replacedIn(p Pod) bool {
+	return t.crashed(p) && p.Replaced && p.Restarts == t.Restarts+1
 }
 
 // firstWith is the pod of the member that is to run a release before all others do; false if no pod that may start is to run it.

@@ -101,11 +101,29 @@ func TestEditOnTrial(t *testing.T) {
 	if !sets || act.Name != "c-1" {
 		t.Fatalf("%#v", Next(o))
 	}
-	o.Cluster.Record, o.Cluster.Version = o.Cluster.Apply(act, o), newest
-	o.Now, o.Pods[1].Restarting = o.Now.Add(time.Second), true
-	o.Cluster.Record = o.Cluster.Apply(nil, o)
-	o.Pods[1].Restarting, o.Pods[1].Drift.Image, o.Pods[1].Restarts, o.Pods[1].ReadyChanged = false, false, 1, o.Now
-	if back, retreats := Next(o).(CommitTuning); retreats {
-		t.Errorf("taken back, because %s", back.Because)
+	started := func(o *Observed) {
+		o.Now = o.Now.Add(time.Second)
+		o.Pods[1].Drift.Image, o.Pods[1].Restarts, o.Pods[1].Replaced, o.Pods[1].ReadyChanged = false, 1, true, o.Now
+	}
+	for title, stopping := range map[string]Observed{
+		"the edit is recorded": edit(o, func(o *Observed) { o.Cluster.Record = o.Cluster.Apply(act, *o) }),
+		"that was lost":        o,
+	} {
+		stopping = edit(stopping, func(o *Observed) { o.Now, o.Pods[1].Restarting = o.Now.Add(time.Second), true })
+		seen := edit(passed(stopping, 0), func(o *Observed) { o.Pods[1].Restarting = false })
+		for _, o := range []Observed{edit(seen, started), edit(stopping, func(o *Observed) { o.Pods[1].Restarting = false }, started)} {
+			if back, retreats := Next(o).(CommitTuning); retreats {
+				t.Errorf("%s: taken back, because %s", title, back.Because)
+			}
+			for _, failed := range []func(*Observed){
+				func(o *Observed) { o.Pods[1].Replaced = false }, // another container has ended since
+				func(o *Observed) { o.Pods[1].Restarts = 3 },
+			} {
+				crashed := edit(passed(o, 0), func(o *Observed) { o.Pods[1].Restarts = 2 }, failed)
+				if _, retreats := Next(crashed).(CommitTuning); !retreats {
+					t.Errorf("%s: a crash after that is none: %#v", title, Next(crashed))
+				}
+			}
+		}
 	}
 }
