@@ -28,11 +28,12 @@ func (v *view) giveUpUntried(p Patch) Patch {
 	return given
 }
 
-// untriedProblem is why no member can get that release, empty if nothing is known that keeps one from it.
+// untriedProblem is why no member can get that release, empty if nothing is known that keeps one from it, or not for long enough: the kubelet goes on
+// pulling an image, at least every five minutes, so that a single failure says nothing of it.
 func (v *view) untriedProblem(release string) string {
 	image := v.Cluster.Image(release)
 	for _, pull := range v.PrepullPods {
-		if pull.Image == image && pull.Problem != "" {
+		if pull.Image == image && pull.Problem != "" && v.Now.Sub(pull.Created) >= v.pressed(untriedLimit) {
 			return fmt.Sprintf("image %s cannot be pulled to node %s: %s", image, pull.Node, pull.Problem)
 		}
 	}

@@ -10,9 +10,12 @@ import (
 
 // TestNobodyCanGetIt gives a release up that no member can get, because of a known problem, after half an hour, and says why for a day.
 func TestNobodyCanGetIt(t *testing.T) {
-	unpulled := func(o *Observed) {
-		o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: "no such tag"}}
+	pulling := func(since time.Duration) func(*Observed) {
+		return func(o *Observed) {
+			o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Created: now.Add(-since), Problem: "no such tag"}}
+		}
 	}
+	unpulled := pulling(untriedLimit)
 	unscheduled := func(o *Observed) {
 		p := waitingPod(3)
 		p.Phase, p.Node, p.IP, p.StartProblem, p.Persistent, p.Version = Pending, "", "", "Insufficient memory", true, newest
@@ -27,12 +30,13 @@ func TestNobodyCanGetIt(t *testing.T) {
 		problem func(*Observed)
 		says    string // empty if it is not given up
 	}{
-		"its image cannot be pulled": {untriedLimit, unpulled, "no such tag"},
-		"that is so since a minute":  {time.Minute, unpulled, ""},
-		"its pod is on no node":      {untriedLimit, unscheduled, "Insufficient memory"},
-		"its pod is refused":         {untriedLimit, refused, "refuses to create Pod c-3"},
-		"no problem is known":        {24 * time.Hour, func(*Observed) {}, ""},
-		"it is paused":               {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
+		"its image cannot be pulled":  {untriedLimit, unpulled, "no such tag"},
+		"it is chosen since a minute": {time.Minute, unpulled, ""},
+		"it is pulled since a minute": {untriedLimit, pulling(time.Minute), ""},
+		"its pod is on no node":       {untriedLimit, unscheduled, "Insufficient memory"},
+		"its pod is refused":          {untriedLimit, refused, "refuses to create Pod c-3"},
+		"no problem is known":         {24 * time.Hour, func(*Observed) {}, ""},
+		"it is paused":                {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
 	} {
 		o := patchable(chose(former, c.since), c.problem)
 		o.Cluster.Record = o.Cluster.Apply(nil, o)
