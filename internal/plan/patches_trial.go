@@ -239,7 +239,11 @@ func (v *view) triedWell() bool {
 // trialMessage says how long the trial takes. It names times, so that it does not change with every pass.
 func (v *view) trialMessage() string {
 	p := v.OnTrial
-	if !v.triedWell() {
+	switch {
+	case v.lostFirst(p):
+		return fmt.Sprintf("%s, which was the first member to run etcd %s, was lost: the others run %s, and it takes the mode On, or a version named by "+
+			"spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)
+	case !v.triedWell():
 		return fmt.Sprintf("%s is the first member to run etcd %s, and is not healthy, or behind the leader: the others run %s until it has been neither "+
 			"for ten minutes",
 			p.Trial.Member, p.Version, p.InsteadOf)

@@ -50,15 +50,16 @@ func (v *view) untriedProblem(release string) string {
 	return ""
 }
 
-// lostWell reports whether the first member with a release is gone without having failed: its node was drained, perhaps. That says nothing of the
+// lostWell reports whether the first member with a release is lost without having failed: its node was drained, perhaps. That says nothing of the
 // release.
 func (v *view) lostWell(p Patch) bool {
-	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.gone(p.Trial.Member)
+	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.lostFirst(p)
 }
 
-// gone reports whether a quorum lists no member of that name, and there is no pod of it.
-func (v *view) gone(name string) bool {
-	_, listed := v.members[name]
-	_, there := v.pods[name]
-	return !there && !listed && v.Etcd.Contact == ContactQuorum
+// lostFirst reports whether the first member with a release is lost: a quorum lists no member of its name, and there is no pod of it, or the pod of
+// that name has another version, because it is that of a new member.
+func (v *view) lostFirst(p Patch) bool {
+	_, listed := v.members[p.Trial.Member]
+	pod, there := v.pods[p.Trial.Member]
+	return v.Etcd.Contact == ContactQuorum && (!there && !listed || there && pod.Version != p.Version)
 }
