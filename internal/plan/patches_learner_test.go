@@ -68,6 +68,12 @@ func TestLearnerFailsTrial(t *testing.T) {
 	if act, promotes := Next(refused).(Promote); promotes {
 		t.Errorf("it cannot be removed, and is to vote: %#v", act)
 	}
+	differs := alarmed(o, Alarm{AlarmCorrupt, id(1)})
+	switch act := Next(differs).(type) {
+	case Promote, RemoveMember:
+		t.Errorf("its data may be right, or wrong: %#v", act)
+	default:
+	}
 	named := edit(o, func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })
 	if _, promotes := Next(named).(Promote); !promotes {
 		t.Errorf("a user has named the release: %#v", Next(named))

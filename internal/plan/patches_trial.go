@@ -104,7 +104,7 @@ func (v *view) watched(p Patch) Patch {
 		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
 		}
-	case v.Now.Sub(t.Healthy) >= v.pressed(trialTime):
+	case len(v.alarmed(AlarmCorrupt)) == 0 && v.Now.Sub(t.Healthy) >= v.pressed(trialTime): // whoever may have to be taken back is not accepted
 		return Patch{Version: p.Version, Since: p.Since}
 	}
 	return p
@@ -155,11 +155,10 @@ func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
 }
 
-// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get. While etcd says that data
-// differs it stays: of a single voter and a learner, nobody knows whose is right.
+// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
 func (v *view) gotRefused(m Member) bool {
 	release := v.pods[m.Name].Version
-	return m.Learner && len(v.alarmed(AlarmCorrupt)) == 0 && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
+	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
 }
 
 // staysBehind reports whether the pod keeps its version, although another one was chosen: that one is on trial, or is not to be tried now. In a
