@@ -69,10 +69,16 @@ func TestLearnerFailsTrial(t *testing.T) {
 		t.Errorf("it cannot be removed, and is to vote: %#v", act)
 	}
 	differs := alarmed(o, Alarm{AlarmCorrupt, id(1)})
-	switch act := Next(differs).(type) {
-	case Promote, RemoveMember:
-		t.Errorf("its data may be right, or wrong: %#v", act)
-	default:
+	stops := edit(silent(differs, 1), func(o *Observed) {
+		o.Pods[1].Deleting, o.Pods[1].Deadline = true, now.Add(time.Hour)
+		o.Volumes[1].ClusterID, o.Volumes[1].MemberID = recordedID, id(1)
+	})
+	for _, o := range []Observed{differs, stops} {
+		switch act := Next(o).(type) {
+		case Promote, RemoveMember:
+			t.Errorf("its data may be right, or wrong: %#v", act)
+		default:
+		}
 	}
 	named := edit(o, func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })
 	if _, promotes := Next(named).(Promote); !promotes {
