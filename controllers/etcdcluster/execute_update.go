@@ -138,7 +138,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 			continue
 		}
 		p.observed.PrepullPods = append(p.observed.PrepullPods, plan.PrepullPod{
-			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.ImageOf(pod),
+			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.ImageOf(pod), Created: pod.CreationTimestamp.Time,
 			Done: pulled(pod), Problem: problemOf(pod), Deleting: pod.DeletionTimestamp != nil,
 		})
 	}

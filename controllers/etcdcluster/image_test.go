@@ -49,6 +49,38 @@ func TestImageChangedBack(t *testing.T) {
 	}
 }
 
+// TestReplacedObserved tells a container that an edit has ended from one that has ended by itself.
+func TestReplacedObserved(t *testing.T) {
+	const before, after = "quay.io/coreos/etcd:v3.6.15", "quay.io/coreos/etcd:v3.6.16"
+	for title, c := range map[string]struct {
+		ended, image string
+		want         bool
+	}{
+		"none has ended":               {"", after, false},
+		"the one of before the edit":   {"a", after, true},
+		"the next one":                 {"b", after, false},
+		"the edit was undone in time":  {"a", before, false},
+		"it ends, and has no ID there": {"none", after, false},
+	} {
+		pod := &corev1.Pod{}
+		pod.Annotations = map[string]string{resources.AnnotationReplaced: "a", resources.AnnotationReplacedImage: before}
+		pod.Spec.Containers = []corev1.Container{{Name: resources.EtcdContainer, Image: c.image}}
+		status := corev1.ContainerStatus{Name: resources.EtcdContainer, ContainerID: "c"}
+		switch c.ended {
+		case "":
+		case "none":
+			pod.Annotations[resources.AnnotationReplaced] = ""
+			status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{}
+		default:
+			status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ContainerID: c.ended}
+		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+		if got := podOf(pod).Replaced; got != c.want {
+			t.Errorf("%s: %t", title, got)
+		}
+	}
+}
+
 // TestDigestObserved wants another digest to be known of a pod, and to make a difference to one that runs only if the image is missing.
 func TestDigestObserved(t *testing.T) {
 	const fixed = "quay.io/coreos/etcd:v3.6.16@sha256:4567"

@@ -28,6 +28,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Version:      version.OfImage(resources.ImageOf(pod)),
 		Image:        imageByDigest(pod),
 		Restarts:     int(containerOf(pod).RestartCount),
+		Replaced:     replaced(pod),
 		Transport:    resources.PodTransport(pod),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
@@ -101,8 +102,18 @@ func imageByDigest(pod *corev1.Pod) string {
 // meanwhile there is nothing to replace. This is how the kubelet decides it: by what is in the spec, not by what the runtime calls the
 // image, which may be any of its names.
 func restarting(pod *corev1.Pod) bool {
-	c := containerOf(pod)
-	return c.ContainerID != "" && pod.Annotations[resources.AnnotationReplaced] == c.ContainerID &&
+	return isReplaced(pod, containerOf(pod).ContainerID)
+}
+
+// replaced reports whether the container that ended last is the one that a change of the image was to replace.
+func replaced(pod *corev1.Pod) bool {
+	last := containerOf(pod).LastTerminationState.Terminated
+	return last != nil && isReplaced(pod, last.ContainerID)
+}
+
+// isReplaced reports whether a change of the image, which was not changed back, is to replace the container with that ID.
+func isReplaced(pod *corev1.Pod, id string) bool {
+	return id != "" && pod.Annotations[resources.AnnotationReplaced] == id &&
 		pod.Annotations[resources.AnnotationReplacedImage] != resources.EtcdOf(pod).Image
 }
 

@@ -94,9 +94,19 @@ func (c *sampler) note(s *Session, every time.Duration) {
 
 // habitOf is that of a member until the next one is asked for; a new one, if nothing is known of it.
 func (c *sampler) habitOf(id uint64) *habit {
+	h := c.known(id)
+	if h == nil {
+		c.members = append(c.members, habit{id: id, Habit: &anomaly.Habit{}, last: &figures{}})
+		h = &c.members[len(c.members)-1]
+	}
+	return h
+}
+
+// known is that of a member until the next one is asked for, nil if nothing is known of it.
+func (c *sampler) known(id uint64) *habit {
 	i := slices.IndexFunc(c.members, func(h habit) bool { return h.id == id })
 	if i < 0 {
-		i, c.members = len(c.members), append(c.members, habit{id: id, Habit: &anomaly.Habit{}, last: &figures{}})
+		return nil
 	}
 	return &c.members[i]
 }
@@ -150,8 +160,8 @@ func (c *sampler) report(members []plan.Member, now time.Time, every time.Durati
 			continue
 		}
 		h := &anomaly.Habit{}
-		if i := slices.IndexFunc(c.members, func(h habit) bool { return h.id == m.ID }); i >= 0 {
-			h = c.members[i].Habit
+		if known := c.known(m.ID); known != nil {
+			h = known.Habit
 		}
 		switch {
 		case !h.Learned(now, every):

@@ -1,5 +1,7 @@
 package plan
 
+import "time"
+
 // Drift describes how a pod differs from the one that the current spec would produce.
 type Drift struct {
 	// Metadata is true for labels and annotations, which change in place.
@@ -39,6 +41,8 @@ type PrepullPod struct {
 	UID   string
 	Node  string
 	Image string
+	// Created is when the pod was, and so since when the image is being pulled.
+	Created time.Time `json:",omitzero"`
 	// Done is true once the image is there, or nothing more can be learned from this pod.
 	Done bool
 	// Problem says why the image cannot be pulled, empty if no reason is known.

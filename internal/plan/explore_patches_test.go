@@ -66,6 +66,12 @@ var following = map[string]scenario{
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{badPatch}, only: slices.Concat(world.PatchFaults, world.StatusFaults),
 		faults: 2, full: 3,
 	},
+	"a patch, and data that differs where three run": {
+		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.CorruptFaults, faults: 2, full: 3,
+	},
+	"a patch, and data that differs where one runs": {
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.CorruptFaults, faults: 3, full: 4,
+	},
 	"a patch, and a pause": {
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{pausedAlone, goesOn}, tested: []string{"3.6.16"}, only: world.PatchFaults,
 		faults: 2, full: 3,
@@ -91,6 +97,9 @@ var (
 	soured1 = scenario{
 		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{"3.6.16"}, only: world.LateFaults, faults: 2,
 	}
+	corrupt1 = scenario{
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{"3.6.16"}, only: world.CorruptFaults, faults: 2,
+	}
 	spoiled = scenario{
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{badPatch}, only: world.PatchFaults, faults: 2,
 	}
@@ -98,19 +107,20 @@ var (
 
 // followingMutants follow patch releases carelessly.
 var followingMutants = map[string]mutant{
-	"a patch is followed outside the window":    {next: followsAnytime, want: "R: 3.6.16 is followed outside", scenario: patched},
-	"a patch is followed without a backup":      {next: followsUnsaved, want: "R: 3.6.16 is followed without", scenario: patched},
-	"a patch is never followed":                 {next: followsNever, want: "L1", scenario: patched},
-	"a release is followed that nobody offered": {next: followsFurther, want: "R: 3.6.17 is followed", scenario: patched},
-	"a patch is never taken back":               {next: neverRetreats, want: "L2", scenario: spoiled},
-	"a patch is tried again":                    {next: triesAgain, want: "R: 3.6.99 is tried again", scenario: spoiled},
-	"a patch is not tried for long":             {next: triesBriefly, want: "R: c-", scenario: soured},
-	"a learner votes that tries a patch":        {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
-	"a learner votes that failed with a patch":  {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was taken back", scenario: soured1},
-	"a patch is given without another look":     {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
-	"a patch that failed elsewhere is followed": {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
-	"a patch that fails later is kept":          {next: neverRetreats, want: "L1", scenario: soured},
-	"a patch is taken back where it runs":       {next: retreatsAnyway, want: "R: 3.6.16 is taken back", scenario: patched},
+	"a patch is followed outside the window":      {next: followsAnytime, want: "R: 3.6.16 is followed outside", scenario: patched},
+	"a patch is followed without a backup":        {next: followsUnsaved, want: "R: 3.6.16 is followed without", scenario: patched},
+	"a patch is never followed":                   {next: followsNever, want: "L1", scenario: patched},
+	"a release is followed that nobody offered":   {next: followsFurther, want: "R: 3.6.17 is followed", scenario: patched},
+	"a patch is never taken back":                 {next: neverRetreats, want: "L2", scenario: spoiled},
+	"a patch is tried again":                      {next: triesAgain, want: "R: 3.6.99 is tried again", scenario: spoiled},
+	"a patch is not tried for long":               {next: triesBriefly, want: "R: c-", scenario: soured},
+	"a learner votes that tries a patch":          {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
+	"a learner votes that failed with a patch":    {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was taken back", scenario: soured1},
+	"a learner goes that may have the right data": {next: forgetsCorrupt, want: "R: c-1 is removed, which has tried 3.6.16", scenario: corrupt1},
+	"a patch is given without another look":       {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
+	"a patch that failed elsewhere is followed":   {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
+	"a patch that fails later is kept":            {next: neverRetreats, want: "L1", scenario: soured},
+	"a patch is taken back where it runs":         {next: retreatsAnyway, want: "R: 3.6.16 is taken back", scenario: patched},
 }
 
 func followsAnytime(o plan.Observed) plan.Action {
@@ -152,6 +162,17 @@ func triesAgain(o plan.Observed) plan.Action {
 // forgetsRefused knows no release that was taken back.
 func forgetsRefused(o plan.Observed) plan.Action {
 	o.Cluster.RefusedPatches = nil
+	return plan.Next(o)
+}
+
+// forgetsCorrupt knows no alarm once a release was taken back.
+func forgetsCorrupt(o plan.Observed) plan.Action {
+	if len(o.Cluster.RefusedPatches) > 0 {
+		o.Etcd.Answers = slices.Clone(o.Etcd.Answers)
+		for i := range o.Etcd.Answers {
+			o.Etcd.Answers[i].Alarms = nil
+		}
+	}
 	return plan.Next(o)
 }
 

@@ -184,6 +184,8 @@ type Pod struct {
 	Image string `json:",omitempty"`
 	// Restarts is how often etcd's container has been started again in the pod.
 	Restarts int `json:",omitempty"`
+	// Replaced is true if the container that ended last is one that a change of the image was to replace.
+	Replaced bool `json:",omitempty"`
 	// Restarting is true after a change of the image until the kubelet has stopped the previous container: a server that answers
 	// until then is about to stop.
 	Restarting bool

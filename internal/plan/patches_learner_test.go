@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -67,8 +68,47 @@ func TestLearnerFailsTrial(t *testing.T) {
 	if act, promotes := Next(refused).(Promote); promotes {
 		t.Errorf("it cannot be removed, and is to vote: %#v", act)
 	}
+	differs := alarmed(o, Alarm{AlarmCorrupt, id(1)})
+	stops := edit(silent(differs, 1), func(o *Observed) {
+		o.Pods[1].Deleting, o.Pods[1].Deadline = true, now.Add(time.Hour)
+		o.Volumes[1].ClusterID, o.Volumes[1].MemberID = recordedID, id(1)
+	})
+	for _, o := range []Observed{differs, stops} {
+		switch act := Next(o).(type) {
+		case Promote, RemoveMember:
+			t.Errorf("its data may be right, or wrong: %#v", act)
+		default:
+		}
+	}
 	named := edit(o, func(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" })
 	if _, promotes := Next(named).(Promote); !promotes {
 		t.Errorf("a user has named the release: %#v", Next(named))
+	}
+}
+
+// TestFirstMemberMadeAnew takes a member that has the name of the first one, and the former release, for another one: the first one is lost.
+func TestFirstMemberMadeAnew(t *testing.T) {
+	anew := func(o *Observed) {
+		o.Etcd = healthyCluster(3, true).Etcd
+		o.Pods[1].UID, o.Pods[1].Ready, o.Etcd.Members[1].ID, o.Volumes[1].MemberID = "anew", true, id(7), id(7)
+		o.Etcd.Answers[1].PodUID, o.Etcd.Answers[1].MemberID = "anew", id(7)
+		for i := range o.Pods {
+			o.Pods[i].Version, o.Volumes[i].Version, o.Etcd.Answers[i].Version = former, former, former
+		}
+	}
+	failed := patchable(chose(former, time.Hour), updated(1, false, time.Minute), anew)
+	const says = "c-1, which was the first member to run etcd 3.6.16, was lost"
+	for mode, reason := range map[Mode]string{ModeAdvise: v1beta2.ReasonAutopilotAdvises, ModeOff: v1beta2.ReasonPatchHeld} {
+		o := edit(failed, func(o *Observed) { o.Cluster.Autopilot.Patches = mode })
+		if held := heldBy(Assess(passed(o, time.Hour))); !strings.HasPrefix(held, reason+" "+says) {
+			t.Errorf("%s: held: %q", mode, held)
+		}
+	}
+	if act, retreats := Next(failed).(CommitTuning); !retreats || act.Patch.Version != former || !strings.HasPrefix(act.Because, says) {
+		t.Errorf("it had failed: %#v", Next(failed))
+	}
+	well := patchable(chose(former, time.Hour), updated(1, true, time.Minute), anew)
+	if p := passed(well, 0).Cluster.Tuned.Patch; p.Trial != (PatchTrial{}) || p.Version != newest || !p.Since.Equal(now) {
+		t.Errorf("it had not: %+v", p)
 	}
 }

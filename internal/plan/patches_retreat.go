@@ -53,7 +53,7 @@ func (v *view) failsTrial() string {
 		return fmt.Sprintf("etcd has found that data differs (alarm CORRUPT), while %s was the first member to run etcd %s", t.Member, v.OnTrial.Version)
 	case there && t.crashed(pod):
 		return fmt.Sprintf("%s was healthy with etcd %s, and then etcd ended and was started again", t.Member, v.OnTrial.Version)
-	case v.gone(t.Member):
+	case v.lostFirst(v.OnTrial):
 		return fmt.Sprintf("%s, which was the first member to run etcd %s, was lost", t.Member, v.OnTrial.Version)
 	}
 	fails := v.Now.Sub(t.Failing)

@@ -246,6 +246,12 @@ func TestProvenPatch(t *testing.T) {
 	if p := proven.Tuned.Patch; p.Version != newest || p.InsteadOf != "" {
 		t.Fatalf("once a member is healthy with it, it is %+v", p)
 	}
+	for _, mode := range []Mode{ModeOff, ModeAdvise, ModeOn} {
+		differs := alarmed(edit(o, func(o *Observed) { o.Cluster.Autopilot.Patches = mode }), Alarm{AlarmCorrupt, id(2)})
+		if p := differs.Cluster.Apply(nil, differs).Tuned.Patch; p.InsteadOf == "" {
+			t.Errorf("%s: it is accepted while etcd says that data differs", mode)
+		}
+	}
 	o = patchable(chose(former, time.Hour), updated(1, false, 11*time.Minute), func(o *Observed) { o.Pods[1].StartProblem = "no space left on device" })
 	if _, back := Next(o).(CommitTuning); !back {
 		t.Errorf("a member that never was healthy does not go back: %#v", Next(o))

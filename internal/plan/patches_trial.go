@@ -54,9 +54,24 @@ func (v *view) nextPatch() Patch {
 // after is the release after that act: where it has the first member's container start anew, the trial begins anew.
 func (p Patch) after(a Action) Patch {
 	if act, sets := a.(SetImage); sets && act.Name == p.Trial.Member {
-		p.Trial = PatchTrial{Member: act.Name, Began: p.Trial.Began}
+		p.Trial = p.Trial.anew()
 	}
 	return p
+}
+
+// anew is the trial as it begins anew once a pod, or another container in it, is seen.
+func (t PatchTrial) anew() PatchTrial { return PatchTrial{Member: t.Member, Began: t.Began} }
+
+// begun is the trial as it begins in a pod.
+func (t PatchTrial) begun(in Pod, now time.Time) PatchTrial {
+	began, failing := now, t.Failing
+	switch {
+	case failing.IsZero():
+		failing = began
+	case failing.Equal(t.Began): // that is still its first start
+		began = failing
+	}
+	return PatchTrial{Member: in.Name, PodUID: in.UID, Began: began, Failing: failing, Restarts: in.Restarts}
 }
 
 // watched is a release with what this observation says of the first member that has it. Once that was healthy for long enough, it is accepted, and
@@ -70,15 +85,11 @@ func (v *view) watched(p Patch) Patch {
 		return p
 	}
 	t := &p.Trial
+	if t.replacedIn(pod) {
+		*t = t.anew()
+	}
 	if t.PodUID != pod.UID {
-		began, failing := v.Now, t.Failing
-		switch {
-		case failing.IsZero():
-			failing = began
-		case failing.Equal(t.Began): // that is still its first start
-			began = failing
-		}
-		*t = PatchTrial{Member: pod.Name, PodUID: pod.UID, Began: began, Failing: failing, Restarts: pod.Restarts}
+		*t = t.begun(pod, v.Now)
 	}
 	healthy := v.doesWell(pod, p.Version)
 	switch {
@@ -93,7 +104,7 @@ func (v *view) watched(p Patch) Patch {
 		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
 		}
-	case v.Now.Sub(t.Healthy) >= v.pressed(trialTime):
+	case len(v.alarmed(AlarmCorrupt)) == 0 && v.Now.Sub(t.Healthy) >= v.pressed(trialTime): // whoever may have to be taken back is not accepted
 		return Patch{Version: p.Version, Since: p.Since}
 	}
 	return p
@@ -102,6 +113,12 @@ func (v *view) watched(p Patch) Patch {
 // crashed reports whether etcd has ended in the pod, and was started again, since the member first was healthy, whatever was seen in between.
 func (t PatchTrial) crashed(p Pod) bool {
 	return t.PodUID == p.UID && t.WasHealthy && p.Restarts > t.Restarts
+}
+
+// replacedIn reports whether etcd was started again in the pod only because an edit changed its image, and that was not recorded: the status
+// write after the edit was lost.
+func (t PatchTrial) replacedIn(p Pod) bool {
+	return t.crashed(p) && p.Replaced && p.Restarts == t.Restarts+1
 }
 
 // firstWith is the pod of the member that is to run a release before all others do; false if no pod that may start is to run it.
@@ -138,11 +155,10 @@ func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
 }
 
-// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get. While etcd says that data
-// differs it stays: of a single voter and a learner, nobody knows whose is right.
+// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
 func (v *view) gotRefused(m Member) bool {
 	release := v.pods[m.Name].Version
-	return m.Learner && len(v.alarmed(AlarmCorrupt)) == 0 && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
+	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target
 }
 
 // staysBehind reports whether the pod keeps its version, although another one was chosen: that one is on trial, or is not to be tried now. In a
@@ -222,7 +238,11 @@ func (v *view) triedWell() bool {
 // trialMessage says how long the trial takes. It names times, so that it does not change with every pass.
 func (v *view) trialMessage() string {
 	p := v.OnTrial
-	if !v.triedWell() {
+	switch {
+	case v.lostFirst(p):
+		return fmt.Sprintf("%s, which was the first member to run etcd %s, was lost: the others run %s, and it takes the mode On, or a version named by "+
+			"spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)
+	case !v.triedWell():
 		return fmt.Sprintf("%s is the first member to run etcd %s, and is not healthy, or behind the leader: the others run %s until it has been neither "+
 			"for ten minutes",
 			p.Trial.Member, p.Version, p.InsteadOf)

@@ -28,11 +28,12 @@ func (v *view) giveUpUntried(p Patch) Patch {
 	return given
 }
 
-// untriedProblem is why no member can get that release, empty if nothing is known that keeps one from it.
+// untriedProblem is why no member can get that release, empty if nothing is known that keeps one from it, or not for long enough: the kubelet goes on
+// pulling an image, at least every five minutes, so that a single failure says nothing of it.
 func (v *view) untriedProblem(release string) string {
 	image := v.Cluster.Image(release)
 	for _, pull := range v.PrepullPods {
-		if pull.Image == image && pull.Problem != "" {
+		if pull.Image == image && pull.Problem != "" && v.Now.Sub(pull.Created) >= v.pressed(untriedLimit) {
 			return fmt.Sprintf("image %s cannot be pulled to node %s: %s", image, pull.Node, pull.Problem)
 		}
 	}
@@ -49,15 +50,16 @@ func (v *view) untriedProblem(release string) string {
 	return ""
 }
 
-// lostWell reports whether the first member with a release is gone without having failed: its node was drained, perhaps. That says nothing of the
+// lostWell reports whether the first member with a release is lost without having failed: its node was drained, perhaps. That says nothing of the
 // release.
 func (v *view) lostWell(p Patch) bool {
-	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.gone(p.Trial.Member)
+	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.lostFirst(p)
 }
 
-// gone reports whether a quorum lists no member of that name, and there is no pod of it.
-func (v *view) gone(name string) bool {
-	_, listed := v.members[name]
-	_, there := v.pods[name]
-	return !there && !listed && v.Etcd.Contact == ContactQuorum
+// lostFirst reports whether the first member with a release is lost: a quorum lists no member of its name, and there is no pod of it, or the pod of
+// that name has another version, because it is that of a new member.
+func (v *view) lostFirst(p Patch) bool {
+	_, listed := v.members[p.Trial.Member]
+	pod, there := v.pods[p.Trial.Member]
+	return v.Etcd.Contact == ContactQuorum && (!there && !listed || there && pod.Version != p.Version)
 }

@@ -10,9 +10,12 @@ import (
 
 // TestNobodyCanGetIt gives a release up that no member can get, because of a known problem, after half an hour, and says why for a day.
 func TestNobodyCanGetIt(t *testing.T) {
-	unpulled := func(o *Observed) {
-		o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Problem: "no such tag"}}
+	pulling := func(since time.Duration) func(*Observed) {
+		return func(o *Observed) {
+			o.PrepullPods = []PrepullPod{{Name: "pull", Node: "n1", Image: o.Cluster.Image(newest), Created: now.Add(-since), Problem: "no such tag"}}
+		}
 	}
+	unpulled := pulling(untriedLimit)
 	unscheduled := func(o *Observed) {
 		p := waitingPod(3)
 		p.Phase, p.Node, p.IP, p.StartProblem, p.Persistent, p.Version = Pending, "", "", "Insufficient memory", true, newest
@@ -27,12 +30,13 @@ func TestNobodyCanGetIt(t *testing.T) {
 		problem func(*Observed)
 		says    string // empty if it is not given up
 	}{
-		"its image cannot be pulled": {untriedLimit, unpulled, "no such tag"},
-		"that is so since a minute":  {time.Minute, unpulled, ""},
-		"its pod is on no node":      {untriedLimit, unscheduled, "Insufficient memory"},
-		"its pod is refused":         {untriedLimit, refused, "refuses to create Pod c-3"},
-		"no problem is known":        {24 * time.Hour, func(*Observed) {}, ""},
-		"it is paused":               {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
+		"its image cannot be pulled":  {untriedLimit, unpulled, "no such tag"},
+		"it is chosen since a minute": {time.Minute, unpulled, ""},
+		"it is pulled since a minute": {untriedLimit, pulling(time.Minute), ""},
+		"its pod is on no node":       {untriedLimit, unscheduled, "Insufficient memory"},
+		"its pod is refused":          {untriedLimit, refused, "refuses to create Pod c-3"},
+		"no problem is known":         {24 * time.Hour, func(*Observed) {}, ""},
+		"it is paused":                {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
 	} {
 		o := patchable(chose(former, c.since), c.problem)
 		o.Cluster.Record = o.Cluster.Apply(nil, o)
@@ -101,11 +105,29 @@ func TestEditOnTrial(t *testing.T) {
 	if !sets || act.Name != "c-1" {
 		t.Fatalf("%#v", Next(o))
 	}
-	o.Cluster.Record, o.Cluster.Version = o.Cluster.Apply(act, o), newest
-	o.Now, o.Pods[1].Restarting = o.Now.Add(time.Second), true
-	o.Cluster.Record = o.Cluster.Apply(nil, o)
-	o.Pods[1].Restarting, o.Pods[1].Drift.Image, o.Pods[1].Restarts, o.Pods[1].ReadyChanged = false, false, 1, o.Now
-	if back, retreats := Next(o).(CommitTuning); retreats {
-		t.Errorf("taken back, because %s", back.Because)
+	started := func(o *Observed) {
+		o.Now = o.Now.Add(time.Second)
+		o.Pods[1].Drift.Image, o.Pods[1].Restarts, o.Pods[1].Replaced, o.Pods[1].ReadyChanged = false, 1, true, o.Now
+	}
+	for title, stopping := range map[string]Observed{
+		"the edit is recorded": edit(o, func(o *Observed) { o.Cluster.Record = o.Cluster.Apply(act, *o) }),
+		"that was lost":        o,
+	} {
+		stopping = edit(stopping, func(o *Observed) { o.Now, o.Pods[1].Restarting = o.Now.Add(time.Second), true })
+		seen := edit(passed(stopping, 0), func(o *Observed) { o.Pods[1].Restarting = false })
+		for _, o := range []Observed{edit(seen, started), edit(stopping, func(o *Observed) { o.Pods[1].Restarting = false }, started)} {
+			if back, retreats := Next(o).(CommitTuning); retreats {
+				t.Errorf("%s: taken back, because %s", title, back.Because)
+			}
+			for _, failed := range []func(*Observed){
+				func(o *Observed) { o.Pods[1].Replaced = false }, // another container has ended since
+				func(o *Observed) { o.Pods[1].Restarts = 3 },
+			} {
+				crashed := edit(passed(o, 0), func(o *Observed) { o.Pods[1].Restarts = 2 }, failed)
+				if _, retreats := Next(crashed).(CommitTuning); !retreats {
+					t.Errorf("%s: a crash after that is none: %#v", title, Next(crashed))
+				}
+			}
+		}
 	}
 }

@@ -96,6 +96,9 @@ func (v *view) relocated() Member {
 // relocation moves the member whose disk has been slow for an hour while another voter's was quick, as long as all is calm. That member need not be
 // healthy just now: one with such a disk often is not.
 func (v *view) relocation() Action {
+	if other := v.awaited(); other.ID != 0 && v.Cluster.Autopilot.Relocation == ModeOn {
+		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, v.awaitMessage(other))
+	}
 	if v.Cluster.Relocation.Member != 0 || !RelocationDue(v.Observed) {
 		return nil
 	}

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 // moving is a cluster of so many voters that is to have size, of which one is being moved.
@@ -165,6 +168,32 @@ func TestNobodyGoesWhileOneIsBehind(t *testing.T) {
 		}
 		if got := newView(o).NextToRemove.Name; got != c.goes {
 			t.Errorf("c-%d is moved, since %s, c-%d took its place, and c-0 is behind: %q goes, want %q", c.moved, c.since, c.successor, got, c.goes)
+		}
+	}
+}
+
+// TestAwaitedVoterIsTold says which voter the removal of a member that is moved waits for, and looks no more often than while anything is awaited.
+func TestAwaitedVoterIsTold(t *testing.T) {
+	for title, trouble := range map[string]func(*Observed){
+		"c-0 is behind": func(o *Observed) {
+			for i := 1; i < len(o.Etcd.Answers); i++ {
+				o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = 50_000, 50_000
+			}
+		},
+		"c-0 does not answer": func(o *Observed) { *o = silent(*o, 0); o.Etcd.Answers[0].Leader = id(1) },
+	} {
+		o := moving(4, 3, 3, ModeOn)
+		o.Cluster.Relocation.Successor = id(1)
+		for i := range o.Pods {
+			o.Pods[i].Created, o.Pods[i].ReadyChanged = now.Add(-6*time.Hour), now.Add(-6*time.Hour)
+		}
+		action, known := Decide(edit(o, trouble))
+		const says = "c-3 is removed, which ends its move off node n0, once c-0 is healthy and not behind the leader"
+		if held := heldRelocation(known); !strings.HasPrefix(held, v1beta2.ReasonRelocationHeld) || !strings.Contains(held, says) {
+			t.Errorf("%s: held: %q", title, held)
+		}
+		if act, waits := action.(Wait); !waits || !strings.Contains(act.Message, says) || act.After < pollSlow {
+			t.Errorf("%s: %#v", title, action)
 		}
 	}
 }

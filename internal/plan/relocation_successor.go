@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -71,8 +72,16 @@ func (v *view) successorVotes() bool { return slices.ContainsFunc(v.voters, v.is
 // dispensable reports whether a member that is moved can be removed, as far as the others are concerned: while any other voter is down, or, for as
 // long as is worth waiting, behind, whoever answers is needed.
 func (v *view) dispensable(m Member) bool {
-	needs := func(o Member) bool { return o.ID != m.ID && (!v.healthy(o) || v.worthWaiting() && !v.inSync(o)) }
-	return !v.healthy(m) || !slices.ContainsFunc(v.voters, needs)
+	return !v.healthy(m) || v.inTrouble(m).ID == 0
+}
+
+// inTrouble is the first voter but that member that is down, or, for as long as is worth waiting, behind; the zero Member if there is none.
+func (v *view) inTrouble(but Member) Member {
+	i := slices.IndexFunc(v.voters, func(o Member) bool { return o.ID != but.ID && (!v.healthy(o) || v.worthWaiting() && !v.inSync(o)) })
+	if i < 0 {
+		return Member{}
+	}
+	return v.voters[i]
 }
 
 // worthWaiting reports whether a relocation began, or was given up, so short a time ago that a voter in trouble is waited for: twice the hour that the
@@ -92,6 +101,20 @@ func (v *view) awaitsOthers(m Member) bool {
 // successorTooMany reports whether there is one member too many, only since the successor of one that is moved, or was to be, votes.
 func (v *view) successorTooMany() bool {
 	return v.successorVotes() && len(v.Etcd.Members) == v.TargetSize+1
+}
+
+// awaited is the voter that the removal of a member that is moved waits for, although the successor votes; the zero Member if there is none.
+func (v *view) awaited() Member {
+	if v.Relocated.ID == 0 || v.NextToRemove.ID != 0 || !v.successorTooMany() {
+		return Member{}
+	}
+	return v.inTrouble(v.Relocated)
+}
+
+// awaitMessage says that the removal waits for that voter.
+func (v *view) awaitMessage(other Member) string {
+	r := v.Cluster.Relocation
+	return fmt.Sprintf("%s is removed, which ends its move off node %s, once %s is healthy and not behind the leader", r.Name, r.Node, other.Name)
 }
 
 // mayRecover reports whether a voter is down, or behind, that would go because there is a successorTooMany, and it may recover: that is worth waiting

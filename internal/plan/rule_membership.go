@@ -37,7 +37,7 @@ func (v *view) lostReason(m Member) string {
 	p, running := v.pods[m.Name]
 	_, answers := v.answer(m)
 	switch {
-	case v.gotRefused(m):
+	case v.gotRefused(m) && len(v.alarmed(AlarmCorrupt)) == 0: // while data differs it stays: of a voter and a learner, nobody knows whose is right
 		return v1beta2.ReasonSpecChanged // it has no vote yet, and a new one gets a release that works
 	case answers:
 		return "" // still voting, even if its pod is on its way out: wait until it stops

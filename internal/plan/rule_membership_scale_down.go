@@ -84,9 +84,10 @@ func (v *view) surplus(candidates int) bool {
 	return n > 0 && !takesPlace
 }
 
-// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back.
+// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back. While etcd says
+// that data differs, theirs may be right, and they stay.
 func (v *view) failedToReplace() bool {
-	return !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
+	return len(v.alarmed(AlarmCorrupt)) == 0 && !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
 }
 
 // nextCandidateToDelete returns the last candidate that the API server does not refuse to delete.

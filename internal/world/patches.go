@@ -64,12 +64,15 @@ var patching = map[Kind]transition{
 }
 
 // PatchFaults are new patch releases, and what they wait for. SourFaults are releases that fail later, LateFaults beside members that fail for
-// another reason, and FleetFaults those that fail elsewhere.
+// another reason, and FleetFaults those that fail elsewhere. CorruptFaults are releases on whose trial etcd finds that data differs, and somebody
+// disarms that alarm, sooner or later.
 var (
 	PatchFaults = []Kind{patchTested, backupAges, windowShuts}
 	SourFaults  = []Kind{patchTested, patchSours}
 	LateFaults  = []Kind{patchTested, patchSours, serverCrashes, podKilled, volumeLost, passHeld}
 	FleetFaults = []Kind{patchTested, refusedElsewhere, passHeld}
+
+	CorruptFaults = []Kind{patchTested, alarmRaised, alarmDisarmed, podKilled, passHeld}
 )
 
 // nextTested is the release after the newest one, empty if there is none.
@@ -138,7 +141,7 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 	from, to := w.version(), act.Patch.Version
 	if act.Refused.Version != "" {
 		well := w.running(func(p *Pod) bool { return p.Runs == from && p.Restarts == 0 })
-		if to != w.Status.Tuned.Patch.InsteadOf || act.Refused.Version != from || well != nil {
+		if to != w.Status.Tuned.Patch.InsteadOf || act.Refused.Version != from || well != nil && !w.Alarm {
 			w.violate("R: %s is taken back for %s, and it was not chosen for that, or a member runs it", from, to)
 		}
 		return

@@ -120,6 +120,17 @@ func (w *World) checkPromoted(a plan.Action) {
 	}
 }
 
+// checkDiscarded is for a learner that has tried a release: while etcd says that data differs, its own may be what is right.
+func (w *World) checkDiscarded(act plan.RemoveMember) {
+	p := w.pod(act.Name)
+	if p == nil || !w.Alarm || !w.Status.Refuses(p.Version) {
+		return
+	}
+	if s, runs := w.server(p); runs && s.member != nil && s.member.Learner {
+		w.violate("R: %s is removed, which has tried %s, and whose data may be right", act.Name, p.Version)
+	}
+}
+
 // checkTried is for a member that is to get a version.
 func (w *World) checkTried(name, release string) {
 	p, v := w.pod(name), w.volume(name)
@@ -145,6 +156,9 @@ func (w *World) checkAccepted(next *Status) {
 	before, after := w.Status.Tuned.Patch, next.Tuned.Patch
 	if before.InsteadOf == "" || after.InsteadOf != "" || before.Version != after.Version || !w.undisturbed() {
 		return
+	}
+	if w.Alarm {
+		w.violate("R: %s is accepted, although etcd has found that data differs", after.Version)
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.Runs == after.Version && p.Aged { // the same pass may have removed its member
