@@ -23,6 +23,9 @@ const stories = "test/e2e/stories"
 
 // ran are the blocks of commands that a story runs on a real Kubernetes. Those of the runbooks are in TestDocumentRunbooks.
 var ran = []told{
+	{"README.md", "Run a cluster", "sh", stories, "TestReadme", `"Run a cluster"`},
+	{"README.md", "Back it up", "sh", stories, "TestReadme", `"Back it up"`},
+	{"README.md", "Uninstall", "sh", stories, "TestReadme", `"Uninstall"`},
 	{"docs/migrate.md", "Rehearse", "sh", stories, "TestMigrateFromStatefulSet", `"Rehearse"`},
 	{"docs/migrate.md", "Cut over", "sh", stories, "TestMigrateFromStatefulSet", `"Cut over"`},
 	{"docs/migrate.md", "Way back", "sh", stories, "TestMigrateFromStatefulSet", `"Way back"`},
