@@ -46,7 +46,7 @@ OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
 AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
-MIGRATE_STORIES := MigrateFromStatefulSet
+MIGRATE_STORIES := MigrateFromStatefulSet|Readme
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty. Of a list, such as 3.5.35,3.7.3,
 # clusters run the first, and stories during which no other one runs are told of all at the same time.
@@ -316,8 +316,8 @@ test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member
 	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=$(AT_ONCE) -count=1 -timeout=120m -v
 
 .PHONY: test-migrate
-test-migrate: image ## Bring the data of an etcd in a StatefulSet into an EtcdCluster on a real Kubernetes, and back, by the commands in docs/migrate.md
-	@echo "==> user stories of those who migrate"
+test-migrate: image ## Run the commands of README.md on a real Kubernetes, and those of docs/migrate.md: bring the data of an etcd in a StatefulSet into an EtcdCluster, and back
+	@echo "==> user stories of those who read the documents"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(MIGRATE_STORIES))$$' -count=1 -timeout=60m -v
 
 .PHONY: dashboard-pictures

@@ -75,7 +75,8 @@ test-bundle: ## Check bundle, catalog and documents, as root
 	@echo "==> bundle and catalog"
 	TEST_ASSET_SDK=$(call tool,operator-sdk); TEST_ASSET_SCORECARD=$(call tool,scorecard-test); TEST_ASSET_OPM=$(call tool,opm); \
 	TEST_ASSET_HELM=$(call tool,helm); TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
-	export TEST_ASSET_HELM TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD; \
+	TEST_ASSET_KUBECTL=$(call tool,kubectl); TEST_ASSET_ETCDCTL=$(call tool,etcd36/etcdctl); \
+	export TEST_ASSET_HELM TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_KUBECTL TEST_ASSET_ETCDCTL; \
 	export TEST_ASSET_SDK TEST_ASSET_SCORECARD TEST_ASSET_OPM; \
 	PLATFORMS=$(PLATFORMS) go test -C test -count=1 ./packaging
 

@@ -1,4 +1,4 @@
-// Package documents reads the documents of the source tree: their titles, and the links between them.
+// Package documents reads the documents of the source tree: their titles, the links between them, and their fenced blocks.
 package documents
 
 import (

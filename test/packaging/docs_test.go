@@ -24,6 +24,9 @@ func texts(t *testing.T) map[string]string {
 	return texts
 }
 
+// makefiles are the Makefile and what it includes.
+var makefiles = []string{"Makefile", "hack/bundle.mk", "hack/docs.mk", "hack/namespaced.mk", "hack/release.mk"}
+
 var (
 	// code is what a document shows as code: a block, or a span in a line.
 	code = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]+`")
@@ -65,14 +68,14 @@ func TestDocumentLinks(t *testing.T) {
 
 // TestDocumentTargets checks that every target that the documents have make build exists.
 func TestDocumentTargets(t *testing.T) {
-	var makefiles string
-	for _, file := range []string{"Makefile", "hack/bundle.mk", "hack/docs.mk", "hack/namespaced.mk", "hack/release.mk"} {
-		makefiles += string(read(t, file)) + "\n"
+	var all string
+	for _, file := range makefiles {
+		all += string(read(t, file)) + "\n"
 	}
 	for name, text := range texts(t) {
 		for _, m := range target.FindAllStringSubmatch(codeIn(text), -1) {
 			for word := range strings.FieldsSeq(m[1]) {
-				if !strings.Contains(makefiles, "\n"+word+":") {
+				if !strings.Contains(all, "\n"+word+":") {
 					t.Errorf("%s has make %s, and there is no target %s", name, m[1], word)
 				}
 			}

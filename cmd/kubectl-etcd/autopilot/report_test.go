@@ -15,6 +15,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/autopilot"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
@@ -103,6 +104,15 @@ func TestWrite(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDocumented compares what a person sees with what the document shows.
+func TestDocumented(t *testing.T) {
+	c := cluster(held)
+	c.Status.Autopilot.Held = c.Status.Autopilot.Held[:1]
+	var out strings.Builder
+	must(t, autopilot.Of(c, []autopilot.Event{}, nil, now).Write(&out, false))
+	documented.Shows(t, "kubectl etcd autopilot demo", out.String())
 }
 
 // TestJSON holds the names of fields that programs read.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +18,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
-
-// migrateLimit is how long a block of commands may take: they wait for several things themselves.
-const migrateLimit = 20 * time.Minute
 
 // TestMigrateFromStatefulSet brings the data of an etcd in a StatefulSet into an EtcdCluster, by the commands of docs/migrate.md in their
 // order, while an application and a writer that notes what was acknowledged are at work. It goes back, and forth again.
@@ -49,9 +45,7 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 
 // migration is a story of an EtcdCluster, new, that the document makes beside an old etcd.
 type migration struct {
-	*story
-	// folder is where commands run, path has kubectl by that name, and kubeconfig names the story's namespace.
-	folder, path, kubeconfig string
+	*prompt
 	// words replaces what the document has in capitals.
 	words *strings.Replacer
 	// again is behind the names of what is carried out once.
@@ -66,14 +60,13 @@ func beginMigration(t *testing.T) *migration {
 	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(namespace)))
 	must(t, env.Namespace(t.Context(), namespace))
 	cluster := &harness.Cluster{Env: env, Namespace: namespace, Name: "new"}
-	m := &migration{story: &story{Cluster: cluster, t: t}, folder: t.TempDir(), path: t.TempDir(), acknowledged: map[string]string{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			describe(t, cluster)
 		}
 		deleteNamespace(t, namespace)
 	})
-	m.prompts()
+	m := &migration{prompt: (&story{Cluster: cluster, t: t}).prompt(), acknowledged: map[string]string{}}
 	m.stores()
 	m.apply(strings.NewReplacer("VERSION", oldVersion, "CLIENT", env.ClientImage).Replace(oldEtcd))
 	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", namespace, "statefulset/old"))
@@ -82,18 +75,9 @@ func beginMigration(t *testing.T) *migration {
 		if len(manifests) != 2 {
 			t.Fatalf("%d manifests are to be saved: %q", len(manifests), manifests)
 		}
-		must(t, os.WriteFile(filepath.Join(m.folder, name), []byte(m.words.Replace(manifests[i])), 0o600))
+		m.saves(name, m.words.Replace(manifests[i]))
 	}
 	return m
-}
-
-// prompts makes a prompt whose kubectl works in the story's namespace.
-func (m *migration) prompts() {
-	m.t.Helper()
-	must(m.t, os.Symlink(env.Kubectl, filepath.Join(m.path, "kubectl")))
-	m.kubeconfig = filepath.Join(m.path, "kubeconfig")
-	must(m.t, os.WriteFile(m.kubeconfig, m.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
-	m.runs("kubectl config set-context --current --namespace=" + m.Namespace)
 }
 
 // stores starts the lab's S3, makes the Secrets that the document names, and chooses a folder that no earlier run has used.
@@ -122,20 +106,6 @@ func (m *migration) blocks(section string, want int) []string {
 		blocks[i] = strings.NewReplacer("final", "final"+m.again, "cut-over", "cut-over"+m.again).Replace(blocks[i])
 	}
 	return blocks
-}
-
-// runs runs commands, and returns what they print.
-func (m *migration) runs(commands string) string {
-	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), migrateLimit)
-	defer cancel()
-	start := time.Now()
-	out, err := atPrompt(ctx, commands, m.folder, m.path, m.kubeconfig)
-	m.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
-	if err != nil {
-		m.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
-	}
-	return out
 }
 
 func (m *migration) runsAll(section string, want int) {

@@ -1,0 +1,85 @@
+package packaging
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/etcdpilot/etcd-operator/test/documents"
+)
+
+// told are blocks that a test reads in their document, and runs, or compares with what it knows.
+type told struct {
+	document, title, language string
+	// test is a function in a folder.
+	folder, test string
+	// by is how the test finds the block.
+	by string
+}
+
+const stories = "test/e2e/stories"
+
+// ran are the blocks of commands that a story runs on a real Kubernetes. Those of the runbooks are in TestDocumentRunbooks.
+var ran = []told{
+	{"README.md", "Run a cluster", "sh", stories, "TestReadme", `"Run a cluster"`},
+	{"README.md", "Back it up", "sh", stories, "TestReadme", `"Back it up"`},
+	{"README.md", "Uninstall", "sh", stories, "TestReadme", `"Uninstall"`},
+	{"docs/migrate.md", "Rehearse", "sh", stories, "TestMigrateFromStatefulSet", `"Rehearse"`},
+	{"docs/migrate.md", "Cut over", "sh", stories, "TestMigrateFromStatefulSet", `"Cut over"`},
+	{"docs/migrate.md", "Way back", "sh", stories, "TestMigrateFromStatefulSet", `"Way back"`},
+	{"docs/migrate.md", "Delete the old one", "sh", stories, "TestMigrateFromStatefulSet", `"Delete the old one"`},
+}
+
+// compared are the blocks that a test compares with what it knows, and that nothing here can judge.
+var compared = []told{
+	{"CONTRIBUTING.md", "A decision, explained", "", "hack/replay", "TestExplain", `CONTRIBUTING.md`},
+	{"docs/observability.md", "By OLM", "yaml", ".", "TestObservabilityByOLM", `monitoring.yaml`},
+}
+
+// is reports whether these are the blocks that this one is among.
+func (p *page) is(t told) bool {
+	return p.block.Document == t.document && p.block.Title == t.title && p.block.Language == t.language
+}
+
+// TestDocumentBlocksTold wants the blocks that a test is said to read to be there, and the test to look for them.
+func TestDocumentBlocksTold(t *testing.T) {
+	texts, folders := texts(t), testFolders(t)
+	for _, row := range slices.Concat(ran, compared) {
+		blocks := documents.Blocks(row.document, texts[row.document])
+		if !slices.ContainsFunc(blocks, func(b documents.Block) bool { return b.Title == row.title && b.Language == row.language }) {
+			t.Errorf("%s has no block in %q under %s", row.document, row.language, row.title)
+		}
+		source := folders[row.test][row.folder]
+		for _, part := range []string{path.Base(row.document), row.by} {
+			if !strings.Contains(source, part) {
+				t.Errorf("%s is said to read %s of %s, and %s does not look for %s", row.test, row.title, row.document, row.folder, part)
+			}
+		}
+	}
+}
+
+// TestDocumentRunbooks wants a story to run what each runbook has one check and cure, but those of alerts that no story has fire.
+func TestDocumentRunbooks(t *testing.T) {
+	texts, source := texts(t), testFolders(t)["TestAlerts"][stories]
+	for _, part := range []string{`s.commands("Check")`, `s.commands("Cure")`} {
+		if !strings.Contains(source, part) {
+			t.Errorf("the stories of alerts have no %s: who runs the runbooks?", part)
+		}
+	}
+	for document, text := range texts {
+		alert := strings.TrimSuffix(path.Base(document), ".md")
+		if path.Dir(document) != "docs/runbooks" || alert == "README" {
+			continue
+		}
+		if !strings.Contains(source, fmt.Sprintf("%q", alert)) {
+			t.Errorf("no story has %s fire, so nobody runs %s", alert, document)
+		}
+		for _, block := range documents.Blocks(document, text) {
+			if block.Language == "sh" && block.Title != "Check" && block.Title != "Cure" {
+				t.Errorf("%s has commands under %s, where no story looks for them", document, block.Title)
+			}
+		}
+	}
+}
