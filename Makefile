@@ -46,7 +46,7 @@ OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
 AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
-MIGRATE_STORIES := MigrateFromStatefulSet|Readme
+MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|Readme
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty. Of a list, such as 3.5.35,3.7.3,
 # clusters run the first, and stories during which no other one runs are told of all at the same time.

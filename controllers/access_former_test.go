@@ -25,6 +25,7 @@ func (a *access) leavingOut(t *testing.T) {
 	for _, f := range []struct{ kind, field string }{
 		{"EtcdBackup", "encryptionSecretRef.name"},
 		{"EtcdBackup", "clientTLSSecret"},
+		{"EtcdBackup", "passwordSecretRef.name"},
 		{"EtcdCluster", "tls.static.member.peerSecret"},
 		{"EtcdCluster", "tls.static.member.serverSecret"},
 		{"EtcdCluster", "tls.static.operatorSecret"},
@@ -65,6 +66,29 @@ func (a *access) leavingOut(t *testing.T) {
 	if err := c.Patch(t.Context(), extra, patch, client.DryRunAll); !denied(err, "spec.storage.credentialsSecretRef.name") {
 		t.Errorf("what is left out counts as no change: got %v", err)
 	}
+}
+
+// elsewhere sends a password to other endpoints, which takes the right to it.
+func (a *access) elsewhere(t *testing.T) {
+	const user = "sender"
+	a.allow(t, user, rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups"}, Verbs: []string{"patch"},
+	}, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"ours"}, Verbs: []string{"get"},
+	})
+	u := sensitiveField{path: "spec.passwordSecretRef.name"}.object("EtcdBackup")
+	must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "credentialsSecretRef", "name"))
+	u.SetName("elsewhere")
+	must(t, a.Create(t.Context(), u.DeepCopy()))
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"etcdEndpoints":["http://elsewhere:2379"]}}`))
+	await(t, "a refusal", func() error {
+		err := a.as(t, user).Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll)
+		if denied(err, "spec.passwordSecretRef.name: "+user+" may not get Secret theirs") {
+			return nil
+		}
+		return fmt.Errorf("got %w", err)
+	})
+	must(t, a.Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll))
 }
 
 // leavingOutFormer takes the right to the passphrase for an EtcdBackup that has it under the name of before the first release: it

@@ -61,6 +61,7 @@ func TestAccess(t *testing.T) {
 	t.Run("creator", a.creator)
 	t.Run("updates", a.updates)
 	t.Run("leaving out", a.leavingOut)
+	t.Run("a password to elsewhere", a.elsewhere)
 	t.Run("leaving out the former name", a.leavingOutFormer)
 	t.Run("certificates of a cluster", a.certificates)
 	t.Run("authorities of the operator", a.authorities)

@@ -46,6 +46,14 @@ func testBackup(t *testing.T, c client.Client) {
 		"to a bad URL":     {map[string]any{"spec.storage.url": "ftp://a/b"}, "spec.storage.url"},
 		"to no claim":      {map[string]any{"spec.storage.url": "file:///backups"}, "persistentVolumeClaim"},
 		"a stray TLS":      {map[string]any{"spec.clientTLSSecret": "tls"}, "clientTLSSecret belongs to etcdEndpoints"},
+		"a stray password": {map[string]any{"spec.passwordSecretRef": map[string]any{"name": "login"}}, "passwordSecretRef belongs to etcdEndpoints"},
+		"a password": {map[string]any{
+			"spec.etcdCluster": nil, "spec.etcdEndpoints": []any{"http://a:2379"},
+			"spec.passwordSecretRef": map[string]any{"name": "old", "key": "etcd-root-password"},
+		}, ""},
+		"a password of no Secret": {map[string]any{
+			"spec.etcdCluster": nil, "spec.etcdEndpoints": []any{"http://a:2379"}, "spec.passwordSecretRef": map[string]any{"key": "password"},
+		}, "passwordSecretRef.name: Required"},
 		"a stray zone":     {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
 		"no Secret's name": {map[string]any{"spec.storage.credentialsSecretRef": map[string]any{}}, "credentialsSecretRef.name: Required"},
 		"an authority":     {map[string]any{"spec.storage.caBundleRef": map[string]any{"kind": "ConfigMap", "name": "ca", "key": "bundle.pem"}}, ""},

@@ -9,6 +9,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.etcdCluster) != has(self.etcdEndpoints)",message="say what of: etcdCluster, or etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.intervalSeconds) && (!has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0)",message="give schedule or backupPolicy.intervalSeconds (backupIntervalInSecond), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.passwordSecretRef) || has(self.etcdEndpoints)",message="passwordSecretRef belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.encryptionSecretRef)",message="give encryptionSecretRef (a passphrase) or encryptionRecipients (public keys), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.verify) || self.verify != 'Restore'",message="verify: Restore decrypts the backup, which takes an identity that an EtcdBackup with encryptionRecipients does not have: set Checksum"
@@ -30,6 +31,12 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Client certificate for it",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
+	// passwordSecretRef names the key of a Secret with the password to log in to etcd with; every byte counts, a line break at the end, too.
+	// The user is in the Secret's key username, as in one of the type kubernetes.io/basic-auth, or root, and needs the role root. Over http://
+	// endpoints the password and the data are sent unencrypted: whoever is on the way can read them, and log in.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Password for it",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	PasswordSecretRef *SecretKeyRef `json:"passwordSecretRef,omitempty"`
 
 	// storage is where the snapshots go, by URL.
 	// +kubebuilder:validation:XValidation:rule="!has(self.secret) && !has(self.caSecret)",message="storage.secret is called credentialsSecretRef.name now, and storage.caSecret caBundleRef.name"

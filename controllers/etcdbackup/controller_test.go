@@ -54,6 +54,7 @@ func TestEtcdBackup(t *testing.T) {
 func backupOnce(t *testing.T, w *backups) {
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
 		s.EncryptionSecretRef.Name, s.ClientTLSSecret, s.PrefixPolicy = "passphrase", "tls", v1beta2.PrefixShared
+		s.PasswordSecretRef = &v1beta2.SecretKeyRef{Name: "login"}
 		s.BackupPolicy = &v1beta2.BackupPolicy{MaxBackups: 3, MaxAge: &metav1.Duration{Duration: 48 * time.Hour}}
 	})
 	w.settle(t, "b")
@@ -66,6 +67,7 @@ func backupOnce(t *testing.T, w *backups) {
 	}
 	task := controllertest.TaskOf(t, pod)
 	if task.Backup == nil || task.Backup.Endpoints[0] != "http://etcd:2379" || !task.Backup.TLS || !task.Encrypted ||
+		*task.Backup.Login != (v1beta2.SecretKeyRef{Name: "login", Key: "password"}) ||
 		task.Writer.Name != "b" || task.Timeout != time.Hour || !task.Backup.Compress || task.Backup.Periodic ||
 		!task.Backup.Shared || task.Backup.Policy.Last != 3 || task.Backup.Policy.MaxAge != 48*time.Hour {
 		t.Errorf("its task is %+v, %+v", task, task.Backup)

@@ -86,7 +86,7 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	pod.KeySecret, pod.ClientTLSSecret = b.Spec.EncryptionSecretRef.Name, p.source.tlsSecret
 	pod.Task.Encrypted, pod.Task.Recipients = b.Spec.EncryptionSecretRef.Name != "", b.Spec.EncryptionRecipients
 	pod.Task.Backup = &task.Backup{
-		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: p.source.tlsSecret != "",
+		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: p.source.tlsSecret != "", Login: p.source.login,
 		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
 		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,

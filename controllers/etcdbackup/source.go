@@ -21,7 +21,9 @@ type source struct {
 	endpoints []string
 	// tlsSecret is the Secret with the client certificate for them, empty without TLS.
 	tlsSecret string
-	cluster   task.Cluster
+	// login is the password for them, nil without one.
+	login   *v1beta2.SecretKeyRef
+	cluster task.Cluster
 	// ancestors are the clusters that it descends from.
 	ancestors []string
 	// revision is the highest that it is known to have had.
@@ -37,7 +39,7 @@ type source struct {
 func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *failure.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
-		return source{endpoints: b.Spec.EtcdEndpoints, tlsSecret: b.Spec.ClientTLSSecret}, nil, nil
+		return source{endpoints: b.Spec.EtcdEndpoints, tlsSecret: b.Spec.ClientTLSSecret, login: b.Spec.PasswordSecretRef}, nil, nil
 	}
 	c := &v1beta2.EtcdCluster{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)

@@ -11,18 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
-	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Dirs are the folders with the inputs of a task.
-type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
+type Dirs struct{ Credentials, CA, Key, TLS, Login, Store, Scratch string }
 
 // spool is where the backup is buffered for the storage. Half of what the container may use of the node's disk is left for other
 // files, such as its log.
@@ -48,7 +45,8 @@ func (r *runner) spool() snapshot.Spool {
 // PodDirs are the folders in a pod.
 func PodDirs() Dirs {
 	return Dirs{
-		Credentials: task.CredentialsDir, CA: task.CADir, Key: task.KeyDir, TLS: task.TLSDir, Store: task.StoreDir, Scratch: task.ScratchDir,
+		Credentials: task.CredentialsDir, CA: task.CADir, Key: task.KeyDir, TLS: task.TLSDir, Login: task.LoginDir, Store: task.StoreDir,
+		Scratch: task.ScratchDir,
 	}
 }
 
@@ -136,35 +134,4 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 			"%s does not exist, or has none of the expected keys: create it", what)})
 	}
 	return secret, nil
-}
-
-// etcd is how to reach the members.
-func (r *runner) etcd() (etcdclient.Config, error) {
-	c := etcdclient.Reach(nil, r.Backup.Endpoints...)
-	if !r.Backup.TLS {
-		return c, nil
-	}
-	secret, err := readSecret(r.dirs.TLS, v1beta2.ReasonEtcdUnreachable, "the Secret that clientTLSSecret names")
-	if err != nil {
-		return c, err
-	}
-	for _, key := range []string{task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA} {
-		if len(secret[key]) == 0 {
-			return c, tlsError("it has no key " + key)
-		}
-	}
-	file := func(key string) string { return filepath.Join(r.dirs.TLS, key) }
-	info := transport.TLSInfo{
-		CertFile: file(task.KeyClientCertificate), KeyFile: file(task.KeyClientKey), TrustedCAFile: file(task.KeyClientCA),
-	}
-	if c.TLS, err = info.ClientConfig(); err != nil {
-		return c, tlsError(err.Error())
-	}
-	return c, nil
-}
-
-func tlsError(problem string) error {
-	return failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Terminal: true, Message: fmt.Sprintf(
-		"the Secret that clientTLSSecret names cannot be used: %s; it needs %s, %s and %s, in PEM",
-		problem, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)})
 }

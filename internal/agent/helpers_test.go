@@ -61,7 +61,7 @@ func newPod(t testing.TB) *pod {
 	}
 	return &pod{
 		TB: t, storage: v1beta2.Storage{URL: "file:///backups", PersistentVolumeClaim: "nfs"},
-		dirs: Dirs{Credentials: in("credentials"), CA: in("ca"), Key: in("key"), TLS: in("tls"), Store: in("store"), Scratch: in("scratch")},
+		dirs: Dirs{Credentials: in("credentials"), CA: in("ca"), Key: in("key"), TLS: in("tls"), Login: in("login"), Store: in("store"), Scratch: in("scratch")},
 	}
 }
 

@@ -55,6 +55,7 @@ type runner struct {
 	at     *Tracker
 	bucket *blobstore.Bucket
 	key    *snapshot.Key
+	login  login
 	result task.Result
 }
 

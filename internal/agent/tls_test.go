@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -107,41 +106,4 @@ func TestClientTLS(t *testing.T) {
 	suspicious := newPod(t)
 	suspicious.secret(suspicious.dirs.TLS, ca.issue(t).files(t, other))
 	suspicious.fails(task, v1beta2.ReasonEtcdUnreachable, false)
-}
-
-// TestAuthentication wants it to be said who may take a snapshot, and how, where etcd asks for a user.
-func TestAuthentication(t *testing.T) {
-	s := start(t)
-	if _, err := s.UserAdd(t.Context(), "root", "root-password"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.UserGrantRole(t.Context(), "root", "root"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.AuthEnable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ofCluster := s.backup(plain)
-	endpoints := s.backup(func(b *task.Backup) { b.Cluster = task.Cluster{} })
-	safety := task.Task{Backup: ofCluster.Backup, Writer: task.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "uid"}}
-	for title, c := range map[string]struct {
-		task         task.Task
-		says, silent string
-	}{
-		"an EtcdCluster":    {ofCluster, "enabled in EtcdCluster ns/example, where the operator has no user", "set spec"},
-		"a way out":         {ofCluster, "spec.etcdEndpoints and spec.clientTLSSecret", "set spec"},
-		"of an EtcdRestore": {safety, "etcdctl auth disable", "spec.etcdEndpoints"},
-		"endpoints":         {endpoints, "set spec.clientTLSSecret to the client certificate of a user", "EtcdCluster"},
-	} {
-		t.Run(title, func(t *testing.T) {
-			p := newPod(t)
-			got := p.fails(c.task, v1beta2.ReasonEtcdAccessDenied, true)
-			if !strings.Contains(got, c.says) || strings.Contains(got, c.silent) {
-				t.Errorf("it says %q", got)
-			}
-			if stored := p.stored(); len(stored) > 0 {
-				t.Errorf("left %v", stored)
-			}
-		})
-	}
 }

@@ -3,6 +3,7 @@ package etcdclient
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
@@ -18,6 +19,21 @@ var ErrNoPassword = errors.New("etcd's user root was made without a password")
 
 // errEmpty says that a password is empty: etcd takes such a one without complaint, and then anyone can log in.
 var errEmpty = errors.New("the password is empty")
+
+// Login returns a token by which every member knows the user in later requests, empty if authentication is off. It takes a quorum. If
+// etcd refuses the user or the password, LoginRefused and Denied hold of the error. Each check of a password is expensive for etcd.
+func (c *Client) Login(ctx context.Context, user, password string) (token string, err error) {
+	answer, err := c.client.Authenticate(ctx, user, password)
+	switch {
+	case errors.Is(err, rpctypes.ErrAuthNotEnabled):
+		return "", nil
+	case rpctypes.ErrorDesc(err) == noPasswordUser:
+		return "", fmt.Errorf("%w: %w", rpctypes.ErrAuthFailed, err)
+	case err != nil:
+		return "", err
+	}
+	return answer.Token, nil
+}
 
 // AuthEnabled reports whether authentication is on. If it is, and etcd does not take the client for root, Denied holds of the error. It
 // costs two entries in etcd's log at most.

@@ -68,6 +68,12 @@ func Refused(err error) bool {
 // Denied reports whether etcd's authentication denies the request.
 func Denied(err error) bool { return isAny(err, denials) }
 
+// LoginRefused reports whether etcd has refused a user's password, or knows no such user.
+func LoginRefused(err error) bool { return errors.Is(err, rpctypes.ErrAuthFailed) }
+
+// LoginForgotten reports whether etcd does not know a token: it has expired, or the member was started anew since.
+func LoginForgotten(err error) bool { return errors.Is(err, rpctypes.ErrInvalidAuthToken) }
+
 // DeniedText is Denied of the text of an error.
 func DeniedText(text string) bool {
 	return slices.ContainsFunc(denials, func(denial error) bool { return denial.Error() == text })

@@ -69,6 +69,9 @@ var agentPods = map[string]func(*AgentPod){
 	"agent-recipients": func(a *AgentPod) {
 		a.Task.Recipients = []string{"age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"}
 	},
+	"agent-login": func(a *AgentPod) {
+		a.Task.Backup.Login = &v1beta2.SecretKeyRef{Name: "old", Key: "etcd-root-password"}
+	},
 	"agent-proxy": func(a *AgentPod) {
 		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}
 	},

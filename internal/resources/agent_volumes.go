@@ -28,6 +28,9 @@ func needsOf(t task.Task, keySecret, clientTLSSecret string) *agentNeeds {
 	}
 	n.secret("agent-key", keySecret, task.KeyDir, key)
 	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
+	if t.Backup != nil {
+		n.login(t.Backup.Login)
+	}
 	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
 		n.add(corev1.Volume{Name: "agent-store", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
@@ -53,12 +56,28 @@ func (n *agentNeeds) secret(volume, name, path string, keys ...string) {
 	if name == "" {
 		return
 	}
-	mode, yes := int32(secretMode), true
-	source := &corev1.SecretVolumeSource{SecretName: name, DefaultMode: &mode, Optional: &yes}
+	var items []corev1.KeyToPath
 	for _, key := range keys {
-		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: key})
+		items = append(items, corev1.KeyToPath{Key: key, Path: key})
 	}
-	n.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}}, path, true)
+	n.add(secretVolume(volume, name, items), path, true)
+}
+
+// login adds a password under the name that the agent expects, and the user if the Secret names one.
+func (n *agentNeeds) login(ref *v1beta2.SecretKeyRef) {
+	if ref == nil {
+		return
+	}
+	n.add(secretVolume("agent-login", ref.Name, []corev1.KeyToPath{
+		{Key: cmp.Or(ref.Key, task.KeyPassword), Path: task.KeyPassword}, {Key: task.KeyUsername, Path: task.KeyUsername},
+	}), task.LoginDir, true)
+}
+
+func secretVolume(volume, name string, items []corev1.KeyToPath) corev1.Volume {
+	mode, yes := int32(secretMode), true
+	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+		SecretName: name, Items: items, DefaultMode: &mode, Optional: &yes,
+	}}}
 }
 
 // bundle adds certificates under the name that the agent expects.

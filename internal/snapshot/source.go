@@ -23,11 +23,15 @@ const (
 )
 
 // FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. An expected cluster ID other than 0 must be
-// theirs. The stream is stale if no member has quorum.
+// theirs. The stream is stale if no member has quorum; with a password there is none then.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
 			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member to take a snapshot from is known"})
+		}
+		config, err := loggedIn(ctx, config)
+		if err != nil {
+			return nil, err
 		}
 		members, problem := ask(ctx, config)
 		for _, m := range members {
@@ -167,9 +171,11 @@ func problemOf(endpoint string, err error) failure.Problem {
 	p := failure.Problem{Reason: v1beta2.ReasonEtcdFailed}
 	advice := "etcd failed"
 	switch {
+	case etcdclient.LoginForgotten(err):
+		advice = "etcd does not know the login any more: it has expired, or the member was restarted"
 	case etcdclient.Denied(err):
 		p.Reason, p.Terminal = v1beta2.ReasonEtcdAccessDenied, true
-		advice = "etcd denies the snapshot: the user of the client certificate needs the role root"
+		advice = "etcd denies the snapshot: it takes a user with the role root"
 	case etcdclient.Silent(err):
 		p.Reason = v1beta2.ReasonEtcdUnreachable
 		advice = "etcd is unreachable; check that it is running, and that it accepts the client certificate"

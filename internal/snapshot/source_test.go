@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -85,41 +84,6 @@ func TestLearnerProvesNothing(t *testing.T) {
 	}
 	if m := mustSave(t, b, FromEtcd(config(cluster), 0), job(Encoding{})); m.Stale || m.Member.ID == hexadecimal(learner.ID()) {
 		t.Errorf("with a voter: got %+v", m)
-	}
-}
-
-// TestAuthentication asks an etcd that lets no one take snapshots but root.
-func TestAuthentication(t *testing.T) {
-	cluster := embedtest.Start(t, 1)
-	c := client(t, cluster)
-	fill(t, c, 5)
-	for name, password := range map[string]string{"root": "root-password", "somebody": "some-password"} {
-		if _, err := c.UserAdd(t.Context(), name, password); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.UserGrantRole(t.Context(), "root", "root"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.AuthEnable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for title, k := range map[string]struct{ user, password, want string }{
-		"nobody":           {"", "", v1beta2.ReasonEtcdAccessDenied},
-		"somebody":         {"somebody", "some-password", v1beta2.ReasonEtcdAccessDenied},
-		"a wrong password": {"root", "wrong-password", v1beta2.ReasonEtcdAccessDenied},
-		"root":             {"root", "root-password", ""},
-	} {
-		b, path := bucket(t)
-		login := config(cluster)
-		login.Username, login.Password = k.user, k.password
-		_, err := Save(t.Context(), b, FromEtcd(login, 0), job(Encoding{}))
-		if reason(err) != k.want || err != nil && k.password != "" && strings.Contains(err.Error(), k.password) {
-			t.Errorf("%s: got %v", title, err)
-		}
-		if left := files(t, path); k.want != "" && len(left) > 0 {
-			t.Errorf("%s: left %v", title, left)
-		}
 	}
 }
 

@@ -90,6 +90,12 @@ func TestTasks(t *testing.T) {
 		Writer: writer, Storage: claim, Recipients: []string{"age1first", "age1second"}, Timeout: time.Hour,
 		Backup: &task.Backup{Endpoints: []string{"http://example-0:2379"}},
 	})
+	holds(t, "task-backup-login.json", task.Task{
+		Writer: writer, Storage: claim, Timeout: time.Hour,
+		Backup: &task.Backup{
+			Endpoints: []string{"http://example-0:2379"}, Login: &v1beta2.SecretKeyRef{Name: "old", Key: "etcd-root-password"},
+		},
+	})
 	holds(t, "task-verify-identity.json", task.Task{
 		Writer: writer, Storage: claim, Identity: true, Timeout: time.Hour, Verify: &task.Verify{EtcdVersion: "3.6.16"},
 	})

@@ -20,9 +20,10 @@ const (
 	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of its endpoint's authorities.
 	CredentialsDir = "/etc/agent/credentials" // #nosec G101 -- a folder
 	CADir          = "/etc/agent/ca"
-	// KeyDir holds the passphrase or the identities, TLSDir the keys of clientTLSSecret.
-	KeyDir = "/etc/agent/key"
-	TLSDir = "/etc/agent/tls"
+	// KeyDir holds the passphrase or the identities, TLSDir the keys of clientTLSSecret, LoginDir those of passwordSecretRef.
+	KeyDir   = "/etc/agent/key"
+	TLSDir   = "/etc/agent/tls"
+	LoginDir = "/etc/agent/login"
 	// StoreDir is the root of file:/// URLs, ScratchDir a volume for trial restores, and for what is buffered for the storage.
 	StoreDir   = "/var/agent/store"
 	ScratchDir = "/var/agent/scratch"
@@ -39,6 +40,10 @@ const (
 	KeyClientCertificate = "etcd-client.crt"
 	KeyClientKey         = "etcd-client.key"
 	KeyClientCA          = "etcd-client-ca.crt"
+	// KeyPassword holds the password by which a Backup logs in to etcd, whatever its key is called in the Secret, and KeyUsername the
+	// user, which is root without it.
+	KeyPassword = "password"
+	KeyUsername = "username"
 )
 
 // EnvRoom is the environment variable that holds how many bytes of the node's disk the container may use before the kubelet
@@ -88,6 +93,8 @@ type Backup struct {
 	Endpoints []string `json:"endpoints"`
 	// TLS is true if TLSDir holds a client certificate.
 	TLS bool `json:"tls,omitempty"`
+	// Login says where LoginDir's password is from, nil if it is not to log in with one.
+	Login *v1beta2.SecretKeyRef `json:"login,omitempty"`
 	// Cluster names the EtcdCluster, empty if it is another etcd. Its ID, if known, must be that of the endpoints.
 	Cluster Cluster `json:"cluster"`
 	// Ancestors are IDs of clusters, in hexadecimal, that the EtcdCluster is known to descend from.

@@ -20,7 +20,7 @@ import (
 // oldVersion is of the minor release that most of those run who migrate.
 const oldVersion = "3.5.35"
 
-// oldEtcd is an etcd as people run one by themselves, and an application that uses it.
+// oldEtcd is an etcd as people run one by themselves.
 const oldEtcd = `
 apiVersion: v1
 kind: Service
@@ -71,7 +71,10 @@ spec:
   volumeClaimTemplates:
   - metadata: {name: data}
     spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
----
+`
+
+// oldApp is an application that uses it.
+const oldApp = `---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: app}
@@ -98,7 +101,11 @@ func (m *migration) connectOld() *clientv3.Client {
 	for _, p := range pods.Items {
 		endpoints = append(endpoints, "http://"+net.JoinHostPort(p.Status.PodIP, "2379"))
 	}
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: endpoints, DialTimeout: time.Second, Logger: zap.NewNop()})
+	config := clientv3.Config{Endpoints: endpoints, DialTimeout: time.Second, Logger: zap.NewNop()}
+	if m.password != "" { // which etcd takes its time to check
+		config.Username, config.Password, config.DialTimeout = "root", m.password, time.Minute
+	}
+	etcd, err := clientv3.New(config)
 	must(m.t, err)
 	return etcd
 }
@@ -186,7 +193,11 @@ func (m *migration) readOld() (all contents) {
 // read reads the new cluster.
 func (m *migration) read() (all contents) {
 	m.t.Helper()
-	m.asks(all.from)
+	if m.password == "" {
+		m.asks(all.from)
+	} else {
+		must(m.t, m.AskWithPassword(m.t.Context(), "root", m.password, all.from))
+	}
 	return all
 }
 

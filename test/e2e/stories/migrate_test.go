@@ -23,7 +23,9 @@ import (
 // order, while an application and a writer that notes what was acknowledged are at work. It goes back, and forth again.
 func TestMigrateFromStatefulSet(t *testing.T) {
 	t.Parallel()
-	m := beginMigration(t)
+	m := beginMigration(t, "migrate", oldEtcd+oldApp)
+	m.saves("backup.yaml", nil)
+	m.saves("new.yaml", nil)
 	m.fills(3000)
 	m.works("with the old etcd")
 
@@ -52,11 +54,14 @@ type migration struct {
 	again string
 	// acknowledged are the keys that the old etcd has taken, and their values.
 	acknowledged map[string]string
+	// password is root's where authentication is on, empty where it is off.
+	password string
 }
 
-func beginMigration(t *testing.T) *migration {
+// beginMigration starts the old etcd.
+func beginMigration(t *testing.T, name, old string) *migration {
 	t.Helper()
-	const namespace = "story-migrate"
+	namespace := "story-" + name
 	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(namespace)))
 	must(t, env.Namespace(t.Context(), namespace))
 	cluster := &harness.Cluster{Env: env, Namespace: namespace, Name: "new"}
@@ -68,16 +73,24 @@ func beginMigration(t *testing.T) *migration {
 	})
 	m := &migration{prompt: (&story{Cluster: cluster, t: t}).prompt(), acknowledged: map[string]string{}}
 	m.stores()
-	m.apply(strings.NewReplacer("VERSION", oldVersion, "CLIENT", env.ClientImage).Replace(oldEtcd))
+	m.apply(strings.NewReplacer("VERSION", oldVersion, "CLIENT", env.ClientImage).Replace(old))
 	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", namespace, "statefulset/old"))
-	for i, name := range []string{"backup.yaml", "new.yaml"} {
-		manifests := blocksIn(t, "migrate.md", "Rehearse", "yaml")
-		if len(manifests) != 2 {
-			t.Fatalf("%d manifests are to be saved: %q", len(manifests), manifests)
-		}
-		m.saves(name, m.words.Replace(manifests[i]))
-	}
 	return m
+}
+
+// saves saves a manifest of the document, with the changes that it tells of.
+func (m *migration) saves(file string, change func(manifest string) string) {
+	m.t.Helper()
+	files := []string{"backup.yaml", "new.yaml"}
+	manifests := blocksIn(m.t, "migrate.md", "Rehearse", "yaml")
+	if len(manifests) != len(files) {
+		m.t.Fatalf("%d manifests are to be saved: %q", len(manifests), manifests)
+	}
+	manifest := m.words.Replace(manifests[slices.Index(files, file)])
+	if change != nil {
+		manifest = change(manifest)
+	}
+	m.prompt.saves(file, manifest)
 }
 
 // stores starts the lab's S3, makes the Secrets that the document names, and chooses a folder that no earlier run has used.
