@@ -29,6 +29,7 @@ const (
 func TestAnomaly(t *testing.T) {
 	ready(t)
 	quickened(t, pace)
+	editionDisks(t, "anomaly")
 	t.Run("a-slow-disk", func(t *testing.T) {
 		t.Parallel()
 		editions(t, toldOfDisk)
@@ -46,7 +47,6 @@ func TestAnomaly(t *testing.T) {
 // toldOfDisk makes the disk of one member slow that was quick for a day, as slow as etcd bears: the member is told of while that lasts, and nothing
 // is done to it.
 func toldOfDisk(t *testing.T, etcd edition) {
-	disks(t, etcd.named("anomaly"))
 	s := etcd.begin(t, "anomaly", onDisks())
 	s.client()
 	s.says(v1beta2.ConditionAnomaly, v1beta2.ReasonLearning)

@@ -29,12 +29,11 @@ const (
 // meanwhile, because the operator looks more often than usual.
 func TestRelocate(t *testing.T) {
 	quickened(t, sampledPace)
+	editionDisks(t, "relocate", "relocate-spare")
 	editions(t, relocate)
 }
 
 func relocate(t *testing.T, etcd edition) {
-	disks(t, etcd.named("relocate"))
-	disks(t, etcd.named("relocate-spare"))
 	s := etcd.begin(t, "relocate", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()
@@ -69,11 +68,11 @@ func TestRelocateHeld(t *testing.T) {
 		t.Skip("with more nodes than members there is a disk to move to")
 	}
 	quickened(t, sampledPace)
+	editionDisks(t, "relocate-held")
 	editions(t, relocateHeld)
 }
 
 func relocateHeld(t *testing.T, etcd edition) {
-	disks(t, etcd.named("relocate-held"))
 	s := etcd.begin(t, "relocate-held", relocatable(v1beta2.AutopilotOn))
 	s.settled()
 	s.client()

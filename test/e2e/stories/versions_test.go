@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -10,22 +11,36 @@ import (
 // edition is a version of etcd that a story is told of; the operator's default if empty.
 type edition string
 
+// told are the versions in ETCD_VERSION.
+func told() (all []edition) {
+	for _, version := range env.EtcdVersions {
+		all = append(all, edition(version))
+	}
+	if len(all) == 0 {
+		return []edition{""}
+	}
+	return all
+}
+
 // editions tells a story of each version in ETCD_VERSION, of all at the same time: it is for stories during which no other may run.
 func editions(t *testing.T, tell func(*testing.T, edition)) {
 	t.Helper()
-	versions := env.EtcdVersions
-	if len(versions) == 0 {
-		versions = []string{""}
-	}
-	for _, version := range versions {
-		name := version
-		if name == "" {
-			name = "default"
-		}
-		t.Run(name, func(t *testing.T) {
+	for _, etcd := range told() {
+		t.Run(cmp.Or(string(etcd), "default"), func(t *testing.T) {
 			t.Parallel()
-			tell(t, edition(version))
+			tell(t, etcd)
 		})
+	}
+}
+
+// editionDisks gives every node disks of those names for each edition, until all editions are told: a member may get a disk that was made for
+// another one's.
+func editionDisks(t *testing.T, names ...string) {
+	t.Helper()
+	for _, etcd := range told() {
+		for _, name := range names {
+			disks(t, etcd.named(name))
+		}
 	}
 }
 
