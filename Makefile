@@ -12,9 +12,11 @@ REGISTRY ?= ghcr.io/etcdpilot
 # IMG is the operator's image, to build, to push and to install.
 IMG ?= $(REGISTRY)/etcd-operator:v$(VERSION)
 # PLATFORMS that IMG is built for.
-PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+ALL_PLATFORMS := linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+PLATFORMS ?= $(ALL_PLATFORMS)
 # PLUGIN_PLATFORMS that kubectl's plugin is built for.
-PLUGIN_PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+ALL_PLUGIN_PLATFORMS := linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+PLUGIN_PLATFORMS ?= $(ALL_PLUGIN_PLATFORMS)
 # GO_IMAGE is what docker builds the programs with. A release names it by digest: golang:1.26.8@sha256:...
 GO_IMAGE ?= golang:1.26
 # CLIENT_IMG is the test client's image, to build, to push, and for a demo on a cluster other than the lab.
@@ -144,9 +146,10 @@ metrics-docs = go run ./hack/metrics
 alert-rules = go run ./hack/alerts
 dashboards = go run ./hack/dashboards
 
-# licenses writes the licenses of all that is compiled into the operator's programs and the plugin, on any platform.
+# licenses writes the licenses of all that is compiled into the operator's programs and the plugin, on any platform: the file that is
+# committed is of all of them, also where a release is tried for one.
 licenses = $(RELEASER) licenses --dir $(ROOT) $(addprefix --package ,. ./cmd/agent ./cmd/member-run ./cmd/kubectl-etcd) \
-	--platforms $(PLATFORMS),$(PLUGIN_PLATFORMS) --title "What is compiled into the programs of etcd-operator and into kubectl-etcd, and its licenses" \
+	--platforms $(ALL_PLATFORMS),$(ALL_PLUGIN_PLATFORMS) --title "What is compiled into the programs of etcd-operator and into kubectl-etcd, and its licenses" \
 	--output
 
 .PHONY: generate
