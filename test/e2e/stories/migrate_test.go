@@ -130,7 +130,7 @@ func (m *migration) runs(commands string) string {
 	ctx, cancel := context.WithTimeout(m.t.Context(), migrateLimit)
 	defer cancel()
 	start := time.Now()
-	out, err := atPrompt(ctx, commands, m.folder, m.path, m.kubeconfig)
+	out, err := harness.Prompt{Folder: m.folder, Path: m.path, Kubeconfig: m.kubeconfig}.Run(ctx, commands)
 	m.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
 	if err != nil {
 		m.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
