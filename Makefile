@@ -12,9 +12,11 @@ REGISTRY ?= ghcr.io/etcdpilot
 # IMG is the operator's image, to build, to push and to install.
 IMG ?= $(REGISTRY)/etcd-operator:v$(VERSION)
 # PLATFORMS that IMG is built for.
-PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+ALL_PLATFORMS := linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+PLATFORMS ?= $(ALL_PLATFORMS)
 # PLUGIN_PLATFORMS that kubectl's plugin is built for.
-PLUGIN_PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+ALL_PLUGIN_PLATFORMS := linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+PLUGIN_PLATFORMS ?= $(ALL_PLUGIN_PLATFORMS)
 # GO_IMAGE is what docker builds the programs with. A release names it by digest: golang:1.26.8@sha256:...
 GO_IMAGE ?= golang:1.26
 # CLIENT_IMG is the test client's image, to build, to push, and for a demo on a cluster other than the lab.
@@ -147,9 +149,10 @@ metrics-docs = go run ./hack/metrics
 alert-rules = go run ./hack/alerts
 dashboards = go run ./hack/dashboards
 
-# licenses writes the licenses of all that is compiled into the operator's programs and the plugin, on any platform.
+# licenses writes the licenses of all that is compiled into the operator's programs and the plugin, on any platform: the file that is
+# committed is of all of them, also where a release is tried for one.
 licenses = $(RELEASER) licenses --dir $(ROOT) $(addprefix --package ,. ./cmd/agent ./cmd/member-run ./cmd/kubectl-etcd) \
-	--platforms $(PLATFORMS),$(PLUGIN_PLATFORMS) --title "What is compiled into the programs of etcd-operator and into kubectl-etcd, and its licenses" \
+	--platforms $(ALL_PLATFORMS),$(ALL_PLUGIN_PLATFORMS) --title "What is compiled into the programs of etcd-operator and into kubectl-etcd, and its licenses" \
 	--output
 
 .PHONY: generate
@@ -287,7 +290,7 @@ test-rest:
 	go test -C hack/release ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
-	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible|alerts|site)$$'); \
+	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|install|packaging|reproducible|alerts|site)$$'); \
 	fi
 
 # Two stories at a time on every machine, so that it tests the same everywhere.
@@ -328,13 +331,18 @@ dashboard-pictures: image ## Draw docs/images/dashboard-*.png anew, from what a 
 test-alerts: ## Have promtool judge what each alert fires on, and on what it does not
 	TEST_ASSET_PROMTOOL=$(call tool,promtool) go test -C test ./alerts -count=1 -v
 
+.PHONY: test-install
+test-install: image ## Release this commit twice on trial, install and upgrade both on a real Kubernetes by YAML and Helm, below running clusters (STORIES=regexp for some)
+	@echo "==> user stories of those who install a release"
+	$(on-lab) VERSION=$(VERSION) HELM=$(call tool,helm) go test -C test/e2e ./install -run '$(STORIES)' -count=1 -timeout=180m -v
+
 .PHONY: test-olm
-test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)
+test-olm: image-olm ## Run the stories of those who install the operator by OLM, releases on trial among them (STORIES=regexp for some)
 	@echo "==> user stories with OLM"
 	go test -C test/lab -tags=lab ./internal/olm
-	$(on-lab) PREVIOUS_IMG=$(LAB_PREVIOUS_IMG) SCORECARD_IMG=$(LAB_SCORECARD_IMG) \
+	$(on-lab) VERSION=$(VERSION) PREVIOUS_IMG=$(LAB_PREVIOUS_IMG) SCORECARD_IMG=$(LAB_SCORECARD_IMG) \
 	  OPM=$(call tool,opm) OPERATOR_SDK=$(call tool,operator-sdk) \
-	  go test -C test/e2e ./olm -run '$(STORIES)' -count=1 -timeout=120m -v
+	  go test -C test/e2e ./olm -run '$(STORIES)' -count=1 -timeout=180m -v
 
 .PHONY: test-faults
 test-faults: image ## Break things on the lab in every known way and print what each cost (FAULTS=regexp, FAULT_STORIES=name for some)

@@ -68,3 +68,19 @@ func TestPushLeavesLatest(t *testing.T) {
 		}
 	}
 }
+
+// TestLicensesOfAllPlatforms has make list the licenses of all platforms whatever it builds for: a release for one is compared with the
+// same file, and could not be made otherwise.
+func TestLicensesOfAllPlatforms(t *testing.T) {
+	of := func(more ...string) string {
+		output, err := dry(t, "generate", "1.0.0", more...)
+		_, command, found := strings.Cut(output, " licenses ")
+		if err != nil || !found {
+			t.Fatalf("make generate %q: %v\n%s", more, err, output)
+		}
+		return command
+	}
+	if all, one := of(), of("PLATFORMS=linux/amd64", "PLUGIN_PLATFORMS=linux/amd64"); all != one || !strings.Contains(all, "windows/arm64") {
+		t.Errorf("for one platform make lists the licenses by\n%swant\n%s", one, all)
+	}
+}

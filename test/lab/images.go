@@ -7,6 +7,15 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
 )
 
+// Registry is the address of the lab's registry, which speaks plain HTTP there. Nodes ask it for every image, whatever registry a name has.
+const Registry = registry.Address
+
+// RegistryEnvironment makes a program of this machine find every image, and every chart, in the lab's registry, as the nodes do. With it,
+// TLS works with no server but the registry and the cluster.
+func (l *Lab) RegistryEnvironment() (map[string]string, error) {
+	return registry.ProxyEnvironment(l.state.RegistryPKI())
+}
+
 // Load makes an image available to the cluster under a reference. The image is a tar file as "docker save" writes,
 // or a folder in the OCI image layout that holds one image.
 func (l *Lab) Load(ctx context.Context, reference, path string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/olm"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/programs"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
 )
 
 // Namespaces of OLM.
@@ -67,7 +66,7 @@ func (o OLM) Start(ctx context.Context, out io.Writer) (RunningOLM, error) {
 	if err := o.wait(ctx); err != nil {
 		return RunningOLM{}, err
 	}
-	env, err := registry.ProxyEnvironment(o.lab.state.RegistryPKI())
+	env, err := o.lab.RegistryEnvironment()
 	if err != nil {
 		return RunningOLM{}, err
 	}

@@ -131,3 +131,28 @@ func (c *Cluster) MoveLeader(ctx context.Context, to corev1.Pod) error {
 	}
 	return nil
 }
+
+// Puts writes so many keys below a prefix.
+func (c *Cluster) Puts(ctx context.Context, prefix string, n int) error {
+	for i := range n {
+		err := c.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
+			_, err := etcd.Put(ctx, fmt.Sprintf("%s/%03d", prefix, i), prefix)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Has is an error if there are not so many keys below a prefix.
+func (c *Cluster) Has(ctx context.Context, prefix string, want int64) error {
+	return c.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
+		got, err := etcd.Get(ctx, prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err == nil && got.Count != want {
+			return fmt.Errorf("there are %d keys below %s, want %d", got.Count, prefix, want)
+		}
+		return err
+	})
+}

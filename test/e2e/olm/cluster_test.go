@@ -2,19 +2,12 @@ package olm
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"path/filepath"
 	"strings"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
-	"github.com/etcdpilot/etcd-operator/test/e2e/history"
 )
 
 // cluster is an EtcdCluster that an installed operator looks after.
@@ -72,36 +65,19 @@ func (c *cluster) client() {
 // judge wants that the client lost nothing, and that it noticed nothing if it is said to be undisturbed.
 func (c *cluster) judge(what string, undisturbed bool) {
 	c.s.t.Helper()
-	ctx, t := c.s.t.Context(), c.s.t
-	report, err := c.writer.Report(ctx)
-	must(t, err)
-	seen, err := c.writer.History(ctx)
-	must(t, err)
-	picture := filepath.Join(env.Root, "bin", "history-olm-"+c.Name+".html")
-	verdict, err := history.Check(seen, time.Minute, picture)
-	must(t, err)
-	t.Logf("%s: %s; history of %d operations: %s", what, report, len(seen.Operations), verdict)
-	if verdict.Bad() || report.Lost > 0 {
-		t.Errorf("%s: the history is %s, the writer lost %d writes; see %s", what, verdict, report.Lost, picture)
-	}
-	if undisturbed && report.Failures > 0 {
-		t.Errorf("%s: %s", what, report)
+	t := c.s.t
+	said, err := c.writer.Judge(t.Context(), undisturbed)
+	t.Logf("%s: %s", what, said)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
 	}
 }
 
 // lives are the members' pods, and how often each of their containers was started.
 func (c *cluster) lives() map[string]string {
 	c.s.t.Helper()
-	pods, err := c.Pods(c.s.t.Context())
+	lives, err := c.Lives(c.s.t.Context())
 	must(c.s.t, err)
-	lives := map[string]string{}
-	for _, p := range pods {
-		text := string(p.UID)
-		for _, s := range append(p.Status.InitContainerStatuses, p.Status.ContainerStatuses...) {
-			text += fmt.Sprintf(" %s %d", s.Name, s.RestartCount)
-		}
-		lives[p.Name] = text
-	}
 	return lives
 }
 
@@ -122,27 +98,16 @@ func (c *cluster) kill() {
 	must(c.s.t, c.Recovered(c.s.t.Context(), pods[0].UID, limit))
 }
 
-// puts writes so many keys below a prefix.
 func (c *cluster) puts(prefix string, n int) {
 	c.s.t.Helper()
-	for i := range n {
-		must(c.s.t, c.Ask(c.s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
-			_, err := etcd.Put(ctx, fmt.Sprintf("%s/%03d", prefix, i), prefix)
-			return err
-		}))
-	}
+	must(c.s.t, c.Puts(c.s.t.Context(), prefix, n))
 }
 
-// has checks that there are so many keys below a prefix.
 func (c *cluster) has(prefix string, want int64) {
 	c.s.t.Helper()
-	must(c.s.t, c.Ask(c.s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
-		got, err := etcd.Get(ctx, prefix+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
-		if err == nil && got.Count != want {
-			c.s.t.Errorf("there are %d keys below %s, want %d", got.Count, prefix, want)
-		}
-		return err
-	}))
+	if err := c.Has(c.s.t.Context(), prefix, want); err != nil {
+		c.s.t.Error(err)
+	}
 }
 
 // leftAlone checks that no one has done anything about an EtcdCluster.
@@ -155,15 +120,4 @@ func (c *cluster) leftAlone() {
 	if object.Status.ObservedGeneration != 0 || len(object.Status.Conditions) != 0 || len(pods) != 0 {
 		c.s.t.Errorf("%s/%s is outside and has %d pods: %s", c.Namespace, c.Name, len(pods), strings.TrimSpace(harness.Words(object)))
 	}
-}
-
-// onVolumes is a cluster whose members have claims.
-func onVolumes(size int32) v1beta2.EtcdClusterSpec {
-	return v1beta2.EtcdClusterSpec{Size: size, Pod: &v1beta2.PodPolicy{
-		PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			},
-		},
-	}}
 }

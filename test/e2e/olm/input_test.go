@@ -64,7 +64,7 @@ func TestMissingNamespace(t *testing.T) {
 	const there, later = "olm-missing-there", "olm-missing-later"
 	s := begin(t, "missing")
 	s.newNamespace(there)
-	must(t, harness.Await(t.Context(), "there is no "+later, limit, absent(later)))
+	must(t, harness.Await(t.Context(), "there is no "+later, limit, s.Absent(later)))
 	s.catalog("ours", ours)
 	s.group(there, later)
 	s.subscribe(subscribed, "ours", v1alpha1.ApprovalAutomatic)
@@ -100,7 +100,7 @@ func TestPlainKubernetes(t *testing.T) {
 	s.install(ours, this)
 	giveBack := s.takeClasses()
 	s.clusterIn(plain, "frugal", v1beta2.EtcdClusterSpec{Size: 3}).settled()
-	needy := s.clusterIn(plain, "needy", onVolumes(1))
+	needy := s.clusterIn(plain, "needy", harness.OnVolumes(1))
 	must(t, needy.Says(t.Context(), v1beta2.ConditionProgressing, v1beta2.ReasonPodCannotStart, limit))
 	object, err := needy.Get(t.Context())
 	must(t, err)

@@ -18,7 +18,7 @@ import (
 func TestInstall(t *testing.T) {
 	s := begin(t, "install")
 	s.install(ours, this)
-	c := s.cluster("life", onVolumes(3))
+	c := s.cluster("life", harness.OnVolumes(3))
 	c.client()
 	c.kill()
 	c.resize(5)

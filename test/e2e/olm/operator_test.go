@@ -2,62 +2,29 @@ package olm
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/operator-framework/api/pkg/operators/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // operators are the pods of the installed operator.
 func (s *story) operators(ctx context.Context) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	err := s.List(ctx, pods, client.InNamespace(s.namespace), client.MatchingLabels{"control-plane": "controller-manager"})
-	return pods.Items, err
+	return s.Operators(ctx, s.namespace)
 }
 
-// sayings are what the operators said.
-func (s *story) sayings(ctx context.Context) string {
-	pods, err := s.operators(ctx)
-	if err != nil {
-		return err.Error()
-	}
-	said := ""
-	for _, p := range pods {
-		log, err := s.Kube.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
-		if err != nil {
-			log = []byte(err.Error())
-		}
-		said += string(log)
-	}
-	return said
+// leader is the pod that holds the operator's lease, empty if no one does.
+func (s *story) leader(ctx context.Context) (string, error) {
+	return s.ActingOperator(ctx, s.namespace)
 }
 
 // allowed checks that the operator was refused nothing that it asked Kubernetes for.
 func (s *story) allowed() {
 	s.t.Helper()
-	said := s.sayings(s.t.Context())
-	if !strings.Contains(said, "starting") {
-		s.t.Errorf("the operator has no log: %s", said)
+	if err := s.NothingForbidden(s.t.Context(), s.namespace); err != nil {
+		s.t.Error(err)
 	}
-	for line := range strings.Lines(said) {
-		if strings.Contains(strings.ToLower(line), "forbidden") {
-			s.t.Errorf("the operator lacks a right: %s", line)
-		}
-	}
-}
-
-// leader is the pod that holds the operator's lease, empty if no one does.
-func (s *story) leader(ctx context.Context) (string, error) {
-	lease, err := s.Kube.CoordinationV1().Leases(s.namespace).
-		Get(ctx, "etcd-operator.etcd.database.coreos.com", metav1.GetOptions{})
-	if err != nil || lease.Spec.HolderIdentity == nil {
-		return "", err
-	}
-	pod, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
-	return pod, nil
 }
 
 // describe logs what a reader of a failure needs of the installation.
@@ -79,19 +46,5 @@ func (s *story) describe() {
 	for _, u := range subscriptions.Items {
 		s.t.Logf("Subscription %s: %s, %+v", u.Name, u.Status.State, u.Status.Conditions)
 	}
-	events, err := s.Kube.EventsV1().Events(s.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		s.t.Log(err)
-		return
-	}
-	for _, e := range events.Items {
-		if e.Type == corev1.EventTypeWarning {
-			s.t.Logf("event %s/%s %s: %s", e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
-		}
-	}
-	const most = 60
-	lines := strings.Split(s.sayings(ctx), "\n")
-	for _, line := range lines[max(0, len(lines)-most):] {
-		s.t.Logf("operator: %s", line)
-	}
+	s.t.Log(s.OperatorFailure(ctx, s.namespace))
 }

@@ -9,7 +9,6 @@ import (
 	operatorsv1 "github.com/operator-framework/api/pkg/operators/v1"
 	"github.com/operator-framework/api/pkg/operators/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,16 +43,12 @@ func begin(t *testing.T, name string) *story {
 // watch the same namespace would be in each other's way.
 func (s *story) newNamespace(name string) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), "the namespace of an earlier run is gone", limit, absent(name)))
+	must(s.t, harness.Await(s.t.Context(), "the namespace of an earlier run is gone", limit, s.Absent(name)))
 	must(s.t, s.Namespace(s.t.Context(), name))
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		err := s.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		if err == nil {
-			err = harness.Await(ctx, "namespace "+name+" is gone", limit, absent(name))
-		}
-		if err != nil {
+		if err := s.RemoveNamespace(ctx, name, limit); err != nil {
 			s.t.Error(err)
 		}
 	})
@@ -63,13 +58,6 @@ func (s *story) newNamespace(name string) {
 func (s *story) unrestricted(namespace string) {
 	s.t.Helper()
 	must(s.t, env.Run(s.t.Context(), "label", "namespace", namespace, "pod-security.kubernetes.io/enforce-"))
-}
-
-func absent(namespace string) func(context.Context) (string, bool) {
-	return func(ctx context.Context) (string, bool) {
-		_, err := env.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-		return fmt.Sprint(err), apierrors.IsNotFound(err)
-	}
 }
 
 // install goes the way of most: a catalog, an OperatorGroup for all namespaces, a Subscription.

@@ -21,17 +21,27 @@ import (
 // TestUpgrade takes the operator to its next version below two running clusters, of which one has a client: no member
 // notices.
 func TestUpgrade(t *testing.T) {
-	s := begin(t, "upgrade")
-	s.install(older, previous)
-	c, other := s.cluster("busy", onVolumes(3)), s.cluster("idle", v1beta2.EtcdClusterSpec{Size: 1})
+	begin(t, "upgrade").upgrades(offered{previous, older}, offered{this, ours})
+}
+
+// offered is a release, and a catalog that has it as its highest version.
+type offered struct {
+	release
+	catalog string
+}
+
+func (s *story) upgrades(from, to offered) {
+	s.t.Helper()
+	s.install(from.catalog, from.release)
+	c, other := s.cluster("busy", harness.OnVolumes(3)), s.cluster("idle", v1beta2.EtcdClusterSpec{Size: 1})
 	c.client()
-	former, err := s.leader(t.Context())
-	must(t, err)
+	former, err := s.leader(s.t.Context())
+	must(s.t, err)
 	before, beside := c.lives(), other.lives()
 
-	s.offer("ours", ours)
-	s.succeeded(this)
-	must(t, harness.Await(t.Context(), "the new operator leads", limit, func(ctx context.Context) (string, bool) {
+	s.offer("ours", to.catalog)
+	s.succeeded(to.release)
+	must(s.t, harness.Await(s.t.Context(), "the new operator leads", limit, func(ctx context.Context) (string, bool) {
 		leader, err := s.leader(ctx)
 		pods, more := s.operators(ctx)
 		return fmt.Sprintf("%s leads, was %s, %d pods, %v, %v", leader, former, len(pods), err, more),
@@ -42,10 +52,8 @@ func TestUpgrade(t *testing.T) {
 	c.settled()
 	c.judge("the operator updated", true)
 	c.untouched("the operator updated", before)
-	for name, life := range beside {
-		if now := other.lives()[name]; now != life {
-			t.Errorf("the pod %s was %s and is %s", name, life, now)
-		}
+	if err := other.LivedOn(s.t.Context(), beside); err != nil {
+		s.t.Error(err)
 	}
 	c.resize(5)
 	c.judge("grown by the new operator", false)
@@ -63,7 +71,7 @@ func TestUpgradeable(t *testing.T) {
 	s := begin(t, "upgradeable")
 	s.install(older, previous)
 	s.upgradeable(metav1.ConditionTrue, "")
-	c := s.cluster("rolls", onVolumes(3))
+	c := s.cluster("rolls", harness.OnVolumes(3))
 	c.client()
 	must(t, c.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
 		spec.Pod.Template = &runtime.RawExtension{Raw: []byte(slowly)}
@@ -114,7 +122,7 @@ func (s *story) upgradeable(status metav1.ConditionStatus, says string) {
 func TestUninstall(t *testing.T) {
 	s := begin(t, "uninstall")
 	s.install(ours, this)
-	c := s.cluster("stays", onVolumes(3))
+	c := s.cluster("stays", harness.OnVolumes(3))
 	c.puts("kept", 10)
 	c.client()
 	before := c.lives()
@@ -128,7 +136,8 @@ func TestUninstall(t *testing.T) {
 	s.succeeded(this)
 	must(t, harness.Await(t.Context(), "the new operator leads", limit, func(ctx context.Context) (string, bool) {
 		leader, err := s.leader(ctx)
-		return fmt.Sprintf("%q, %v", leader, err), strings.Contains(s.sayings(ctx), "starting") && leader != ""
+		said, more := s.OperatorLogs(ctx, s.namespace)
+		return fmt.Sprintf("%q, %v, %v", leader, err, more), strings.Contains(said, "starting") && leader != ""
 	}))
 	must(t, c.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.Labels = map[string]string{"seen": "again"} }))
 	c.settled()

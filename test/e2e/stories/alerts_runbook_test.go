@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,22 +29,10 @@ func (s *alerted) commands(section string) []string {
 }
 
 // blocksIn are the blocks of a language in a section of a document.
-func blocksIn(t *testing.T, document, section, language string) (blocks []string) {
+func blocksIn(t *testing.T, document, section, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(env.Root, "docs", document))
+	blocks, err := env.Blocks(document, section, language)
 	must(t, err)
-	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
-	if !found {
-		t.Fatalf("%s has no section %s", document, section)
-	}
-	rest, _, _ = strings.Cut(rest, "\n## ")
-	for found {
-		var block string
-		if _, rest, found = strings.Cut(rest, "\n```"+language+"\n"); found {
-			block, rest, _ = strings.Cut(rest, "\n```")
-			blocks = append(blocks, block)
-		}
-	}
 	return blocks
 }
 
@@ -112,14 +99,5 @@ func (s *alerted) filled(commands string) string {
 func (s *alerted) shell(ctx context.Context, commands, folder string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, alertLimit)
 	defer cancel()
-	return atPrompt(ctx, s.filled(commands), folder, s.path, env.Kubeconfig)
-}
-
-// atPrompt runs commands as somebody would at a prompt, up to the first one that fails. Path is a folder with programs of their own.
-func atPrompt(ctx context.Context, commands, folder, path, kubeconfig string) (string, error) {
-	cmd := exec.CommandContext(ctx, "sh", "-ec", commands)
-	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: env.Kubeconfig}.Run(ctx, s.filled(commands))
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
 // promptLimit is how long a block of commands may take: they wait for several things themselves.
@@ -13,17 +15,17 @@ const promptLimit = 20 * time.Minute
 // prompt is where a reader types the commands of a document.
 type prompt struct {
 	*story
-	// folder is where commands run, path has kubectl by that name, and kubeconfig names the story's namespace.
-	folder, path, kubeconfig string
+	// at has kubectl by that name in its path, and a kubeconfig that names the story's namespace.
+	at harness.Prompt
 }
 
 // prompt makes one whose kubectl works in the story's namespace.
 func (s *story) prompt() *prompt {
 	s.t.Helper()
-	p := &prompt{story: s, folder: s.t.TempDir(), path: s.t.TempDir()}
-	must(s.t, os.Symlink(env.Kubectl, filepath.Join(p.path, "kubectl")))
-	p.kubeconfig = filepath.Join(p.path, "kubeconfig")
-	must(s.t, os.WriteFile(p.kubeconfig, s.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
+	p := &prompt{story: s, at: harness.Prompt{Folder: s.t.TempDir(), Path: s.t.TempDir()}}
+	must(s.t, os.Symlink(env.Kubectl, filepath.Join(p.at.Path, "kubectl")))
+	p.at.Kubeconfig = filepath.Join(p.at.Path, "kubeconfig")
+	must(s.t, os.WriteFile(p.at.Kubeconfig, s.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
 	p.runs("kubectl config set-context --current --namespace=" + s.Namespace)
 	return p
 }
@@ -31,7 +33,7 @@ func (s *story) prompt() *prompt {
 // saves writes a file that the document has the reader save.
 func (p *prompt) saves(name, text string) {
 	p.t.Helper()
-	must(p.t, os.WriteFile(filepath.Join(p.folder, name), []byte(text), 0o600))
+	must(p.t, os.WriteFile(filepath.Join(p.at.Folder, name), []byte(text), 0o600))
 }
 
 // runs runs commands, and returns what they print.
@@ -40,7 +42,7 @@ func (p *prompt) runs(commands string) string {
 	ctx, cancel := context.WithTimeout(p.t.Context(), promptLimit)
 	defer cancel()
 	start := time.Now()
-	out, err := atPrompt(ctx, commands, p.folder, p.path, p.kubeconfig)
+	out, err := p.at.Run(ctx, commands)
 	p.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
 	if err != nil {
 		p.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)

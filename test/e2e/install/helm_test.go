@@ -1,0 +1,137 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+	"github.com/etcdpilot/etcd-operator/test/e2e/released"
+)
+
+// TestHelm installs a release by its chart, upgrades to the next one with a value, rolls back a value that does not work, and uninstalls: the
+// clusters know nothing of it. The edit of a cluster meanwhile is carried out once the operator is installed again.
+func TestHelm(t *testing.T) {
+	s := begin(t)
+	s.namespace("install-busy")
+	s.namespace("install-idle")
+	from, to := s.pulls(this), s.pulls(next)
+	s.installs(this, from)
+	s.leads(this, 1)
+	c := s.clusters("install-busy", "install-idle")
+	c.upgrades(next, 2, func() { s.types(next, to, s.commands("install.md", "Helm", "--set replicas=2")) })
+	c.through("upgraded without a value", func() {
+		s.types(next, to, s.commands("install.md", "Upgrade", "helm upgrade"))
+		s.leads(next, 2) // as before: the values are kept
+	})
+	c.through("rolled back", func() { s.rollsBack(next, to) })
+	s.uninstalls(c)
+	c.through("installed again", func() {
+		s.installs(next, to)
+		s.leads(next, 1)
+		c.settled()
+	})
+	s.allowed()
+}
+
+// TestFromYAMLToHelm installs a release by YAML and the next one by Helm, which takes over what it finds, and keeps the CRDs when it is
+// uninstalled, like those of its own.
+func TestFromYAMLToHelm(t *testing.T) {
+	s := begin(t)
+	s.namespace("install-busy")
+	s.namespace("install-idle")
+	to := s.pulls(next)
+	s.applies(this)
+	s.leads(this, 1)
+	c := s.clusters("install-busy", "install-idle")
+	c.upgrades(next, 1, func() { s.installs(next, to, "--take-ownership") })
+	s.uninstalls(c)
+	c.through("installed again", func() {
+		s.installs(next, to)
+		s.leads(next, 1)
+		c.settled()
+	})
+	s.allowed()
+}
+
+// pulls gets the chart of a release from the registry, and compares it with the release's checksums. It is in dist of the folder.
+func (s *story) pulls(r released.Release) (folder string) {
+	s.t.Helper()
+	folder = s.t.TempDir()
+	dist := filepath.Join(folder, "dist")
+	must(s.t, os.Mkdir(dist, 0o700))
+	must(s.t, os.Symlink(r.File("SHA256SUMS"), filepath.Join(dist, "SHA256SUMS")))
+	variables, err := nodes.RegistryEnvironment()
+	must(s.t, err)
+	var pairs []string
+	for name, value := range variables {
+		pairs = append(pairs, name+"="+value)
+	}
+	out := s.types(r, dist, s.commands("release.md", "Verify", "helm pull"), pairs...)
+	if !strings.Contains(out, "etcd-operator-"+r.Version+".tgz: OK\n") {
+		s.t.Errorf("the chart of %s is not verified: %s", r.Version, out)
+	}
+	return folder
+}
+
+// installs installs the chart, with more flags.
+func (s *story) installs(r released.Release, folder string, flags ...string) {
+	s.t.Helper()
+	commands := s.commands("install.md", "Helm", "helm install", "make ")
+	const last = "--create-namespace"
+	if strings.Count(commands, last+"\n") != 1 {
+		s.t.Fatalf("there is no one place for more flags in %s", commands)
+	}
+	s.types(r, folder, strings.Replace(commands, last, strings.Join(append([]string{last}, flags...), " "), 1))
+}
+
+// rollsBack upgrades to a value with which no new operator starts, and back: the CRDs are of the same release, and stay as they are.
+func (s *story) rollsBack(r released.Release, folder string) {
+	s.t.Helper()
+	before := s.crds()
+	s.types(r, folder, s.commands("install.md", "Upgrade", "helm upgrade")+" --set image.tag=none")
+	must(s.t, harness.Await(s.t.Context(), "an operator cannot start", limit, func(ctx context.Context) (string, bool) {
+		pods, err := s.Operators(ctx, harness.OperatorNamespace)
+		return fmt.Sprintf("%d operators, %v", len(pods), err), slices.ContainsFunc(pods, waitsForImage)
+	}))
+	s.types(r, folder, "helm rollback etcd-operator --namespace "+harness.OperatorNamespace)
+	s.leads(r, 2)
+	s.sameCRDs("rolled back", before)
+}
+
+func waitsForImage(p corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.State.Waiting != nil && slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, c.State.Waiting.Reason)
+	})
+}
+
+// uninstalls removes the operator below the clusters, and edits one of them where nobody sees it.
+func (s *story) uninstalls(c *clusters) {
+	s.t.Helper()
+	before := s.crds()
+	c.through("uninstalled", func() {
+		s.types(next, s.path, s.commands("install.md", "Uninstall", "helm uninstall"))
+		s.gone()
+		c.asks(5)
+	})
+	s.sameCRDs("uninstalled", before)
+}
+
+// crds are the operator's CRDs, with what changes when one is replaced or edited.
+func (s *story) crds() string {
+	s.t.Helper()
+	return s.types(next, s.path, `kubectl get crd -o jsonpath='{range .items[*]}{.metadata.name} {.metadata.uid} {.metadata.generation} {.metadata.deletionTimestamp}{"\n"}{end}' | grep etcd.database.coreos.com`)
+}
+
+func (s *story) sameCRDs(what, before string) {
+	s.t.Helper()
+	if after := s.crds(); after != before {
+		s.t.Errorf("%s: the CRDs were\n%sand are\n%s", what, before, after)
+	}
+}

@@ -1,0 +1,130 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+	"github.com/etcdpilot/etcd-operator/test/e2e/released"
+)
+
+// story is one way to install the operator, on a Kubernetes that has nothing of it, before and after.
+type story struct {
+	*harness.Env
+	t *testing.T
+	// path has kubectl and helm, and helm's own files.
+	path string
+}
+
+func begin(t *testing.T) *story {
+	t.Helper()
+	s := &story{Env: env, t: t, path: t.TempDir()}
+	for name, program := range map[string]string{"kubectl": env.Kubectl, "helm": helm} {
+		must(t, os.Symlink(program, filepath.Join(s.path, name)))
+	}
+	must(t, s.removeAll(t.Context()))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
+		defer cancel()
+		if t.Failed() {
+			t.Log(s.OperatorFailure(ctx, harness.OperatorNamespace))
+		}
+		if err := s.removeAll(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// removeAll removes whatever any of the stories may have installed, or make deploy.
+func (s *story) removeAll(ctx context.Context) error {
+	wait := "--timeout=" + limit.String()
+	if err := s.Run(ctx, "delete", "--ignore-not-found", wait, "-f", this.File("install.yaml")); err != nil {
+		return err
+	}
+	return s.Run(ctx, "delete", "role,rolebinding", "--all-namespaces", wait,
+		"-l", "app.kubernetes.io/name=etcd-operator,app.kubernetes.io/component=rights")
+}
+
+// commands is the only block of commands with a text in a section of a document, without the lines that begin with one of these: what the
+// files of a release spare, or what was done before.
+func (s *story) commands(document, section, having string, without ...string) string {
+	s.t.Helper()
+	block, err := s.Commands(document, section, having)
+	must(s.t, err)
+	lines := slices.DeleteFunc(strings.Split(block, "\n"), func(line string) bool {
+		return slices.ContainsFunc(without, func(beginning string) bool { return strings.HasPrefix(line, beginning) })
+	})
+	return strings.Join(lines, "\n")
+}
+
+// versioned is where commands of the documents have a version.
+var versioned = regexp.MustCompile(`(etcd-operator-|--version )\d+\.\d+\.\d+\b`)
+
+// types runs commands in a folder, for the version of a release, and returns what they print.
+func (s *story) types(r released.Release, folder, commands string, variables ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	commands = versioned.ReplaceAllString(commands, "${1}"+r.Version)
+	start := time.Now()
+	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: env.Kubeconfig, Env: append(variables,
+		"HELM_CACHE_HOME="+s.path, "HELM_CONFIG_HOME="+s.path, "HELM_DATA_HOME="+s.path)}
+	out, err := prompt.Run(ctx, commands)
+	s.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
+	if err != nil {
+		s.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
+	}
+	return out
+}
+
+// beside is a folder whose dist has the files of a release, as the documents have it.
+func (s *story) beside(r released.Release) (folder string) {
+	s.t.Helper()
+	folder = s.t.TempDir()
+	must(s.t, os.Symlink(r.Folder(), filepath.Join(folder, "dist")))
+	return folder
+}
+
+// image is that of a release's operator.
+func (s *story) image(r released.Release) string {
+	s.t.Helper()
+	image, err := r.Image("etcd-operator")
+	must(s.t, err)
+	return image
+}
+
+// leads waits until an operator of a release acts, and so many of it are there, and no other.
+func (s *story) leads(r released.Release, replicas int) {
+	s.t.Helper()
+	image, stamp := s.image(r), fmt.Sprintf("%q:%q", "version", "v"+r.Version)
+	must(s.t, harness.Await(s.t.Context(), "the operator of "+r.Version+" leads", limit, func(ctx context.Context) (string, bool) {
+		pods, err := s.Operators(ctx, harness.OperatorNamespace)
+		others := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.Containers[0].Image != image })
+		if err != nil || len(pods) != replicas || others {
+			return fmt.Sprintf("%d operators, some of them others than %s: %t, %v", len(pods), image, others, err), false
+		}
+		leader, err := s.ActingOperator(ctx, harness.OperatorNamespace)
+		said, more := s.OperatorLogs(ctx, harness.OperatorNamespace)
+		acts := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == leader })
+		return fmt.Sprintf("%q leads, %v, %v", leader, err, more), acts && strings.Contains(said, stamp)
+	}))
+}
+
+// gone waits until there is no operator.
+func (s *story) gone() {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "no operator is left", limit, func(ctx context.Context) (string, bool) {
+		pods, err := s.Operators(ctx, harness.OperatorNamespace)
+		return fmt.Sprintf("%d operators, %v", len(pods), err), err == nil && len(pods) == 0
+	}))
+}
