@@ -16,10 +16,10 @@ import (
 
 // clone makes the release's tree: the commit, and nothing of what is in no commit.
 func (r Release) clone(ctx context.Context, root, commit string) error {
-	if _, err := run(ctx, root, "git", "clone", "--quiet", "--no-checkout", root, r.Tree); err != nil {
+	if _, err := git(ctx, root, "clone", "--quiet", "--no-checkout", root, r.Tree); err != nil {
 		return err
 	}
-	_, err := run(ctx, r.Tree, "git", "checkout", "--quiet", "--detach", commit)
+	_, err := git(ctx, r.Tree, "checkout", "--quiet", "--detach", commit)
 	return err
 }
 
@@ -61,10 +61,10 @@ func (r Release) begin(ctx context.Context, after Release) error {
 	if err != nil {
 		return err
 	}
-	if _, err := run(ctx, r.Tree, "git", "add", "--all"); err != nil {
+	if _, err := git(ctx, r.Tree, "add", "--all"); err != nil {
 		return err
 	}
-	_, err = run(ctx, r.Tree, "git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@example.com", "commit", "--quiet", "-m", "Begin "+r.Version)
+	_, err = git(ctx, r.Tree, "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@example.com", "commit", "--quiet", "-m", "Begin "+r.Version)
 	return err
 }
 
@@ -86,15 +86,15 @@ func edit(file, old, changed string) error {
 	return os.WriteFile(file, []byte(text), 0o600)
 }
 
-// run gives what a program prints, without white space around it.
-func run(ctx context.Context, folder, program string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
+// git gives what git prints, without white space around it.
+func git(ctx context.Context, folder string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, stderr.String())
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }

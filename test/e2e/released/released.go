@@ -60,7 +60,7 @@ func Pair(ctx context.Context, root, version string, out io.Writer) (this, next 
 	if err != nil {
 		return this, next, fmt.Errorf("keep releases: %w", err)
 	}
-	commit, err := run(ctx, root, "git", "rev-parse", "HEAD")
+	commit, err := git(ctx, root, "rev-parse", "HEAD")
 	if err != nil {
 		return this, next, err
 	}
