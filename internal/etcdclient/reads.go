@@ -5,7 +5,6 @@ import (
 	"io"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -13,7 +12,7 @@ import (
 func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
-	return status, rpctypes.Error(err)
+	return status, translate(err)
 }
 
 // Members is the member list, read linearizably.
