@@ -40,6 +40,7 @@ func TestAuthentication(t *testing.T) {
 	}{
 		"an EtcdCluster":    {ofCluster, "enabled in EtcdCluster ns/example, where the operator has no user", "set spec"},
 		"a way out":         {ofCluster, "by spec.etcdEndpoints, with the password of a user", "set spec"},
+		"its price":         {ofCluster, "cannot be restored into one without TLS", "set spec"},
 		"of an EtcdRestore": {safety, "etcdctl auth disable", "spec.etcdEndpoints"},
 		"endpoints":         {endpoints, "set spec.passwordSecretRef to the password of a user", "EtcdCluster"},
 		"or a certificate":  {endpoints, "or spec.clientTLSSecret to the client certificate of one", "EtcdCluster"},
