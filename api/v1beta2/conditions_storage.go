@@ -103,13 +103,14 @@ const (
 	// See the EtcdCluster's conditions, or check that the endpoints are correct and reachable from the namespace.
 	ReasonEtcdUnreachable = "EtcdUnreachable"
 	// ReasonEtcdAccessDenied means that etcd's authentication denies the snapshot, which takes the role root, or refuses the password,
-	// or that the Secret with the password is missing or lacks the key. A refused password is not tried again before the next backup
-	// is due.
+	// or that the Secret with the password is missing, lacks the key, or holds no text. A missing Secret is looked for again. What is
+	// refused is not tried again before the next backup is due.
 	//
-	// For an EtcdCluster without TLS for clients, disable etcd's authentication: the operator has no user there. For one with
+	// For an EtcdCluster without TLS for clients, disable etcd's authentication: the operator has no user there. Or back it up as another
+	// etcd, by spec.etcdEndpoints; such a snapshot names no EtcdCluster, and cannot be restored into one without TLS. For one with
 	// spec.tls.static, put a certificate with the common name root into the Secret in operatorSecret. For another etcd, set
-	// spec.passwordSecretRef to the password of such a user, or spec.clientTLSSecret to the certificate of one. A backup that is
-	// taken once is given up: once the Secret is right, create the EtcdBackup anew.
+	// spec.passwordSecretRef to the password of such a user, or spec.clientTLSSecret to the certificate of one. A backup that is taken
+	// once and was refused is given up: once the Secret is right, create the EtcdBackup anew.
 	ReasonEtcdAccessDenied = "EtcdAccessDenied"
 	// ReasonEtcdFailed means that etcd returned an error, or closed the connection. It is retried.
 	//

@@ -24,6 +24,11 @@ func many(n int) (keys []any) {
 	return keys
 }
 
+// loggingIn are the fields of a backup that logs in there.
+func loggingIn(endpoints ...any) map[string]any {
+	return map[string]any{"spec.etcdCluster": nil, "spec.etcdEndpoints": endpoints, "spec.passwordSecretRef": map[string]any{"name": "login"}}
+}
+
 // testBackup asks which EtcdBackups are accepted.
 func testBackup(t *testing.T, c client.Client) {
 	for name, tc := range map[string]struct {
@@ -54,6 +59,14 @@ func testBackup(t *testing.T, c client.Client) {
 		"a password of no Secret": {map[string]any{
 			"spec.etcdCluster": nil, "spec.etcdEndpoints": []any{"http://a:2379"}, "spec.passwordSecretRef": map[string]any{"key": "password"},
 		}, "passwordSecretRef.name: Required"},
+		"a password over TLS":      {loggingIn("https://a:2379", "https://b:2379"), ""},
+		"a password in plain text": {loggingIn("http://a:2379", "http://b:2379"), ""},
+		"a password to no scheme":  {loggingIn("a:2379"), "all begin with https://, or all with http://"},
+		"a password to a socket":   {loggingIn("unix:///run/etcd"), "all begin with https://, or all with http://"},
+		"a password to a mixture":  {loggingIn("https://a:2379", "http://b:2379"), "all begin with https://, or all with http://"},
+		"a certificate to a mixture": {map[string]any{
+			"spec.etcdCluster": nil, "spec.etcdEndpoints": []any{"https://a:2379", "b:2379"}, "spec.clientTLSSecret": "tls",
+		}, ""},
 		"a stray zone":     {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
 		"no Secret's name": {map[string]any{"spec.storage.credentialsSecretRef": map[string]any{}}, "credentialsSecretRef.name: Required"},
 		"an authority":     {map[string]any{"spec.storage.caBundleRef": map[string]any{"kind": "ConfigMap", "name": "ca", "key": "bundle.pem"}}, ""},

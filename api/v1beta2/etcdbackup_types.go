@@ -10,6 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.intervalSeconds) && (!has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0)",message="give schedule or backupPolicy.intervalSeconds (backupIntervalInSecond), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.passwordSecretRef) || has(self.etcdEndpoints)",message="passwordSecretRef belongs to etcdEndpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.passwordSecretRef) || !has(self.etcdEndpoints) || self.etcdEndpoints.all(e, e.startsWith('https://')) || self.etcdEndpoints.all(e, e.startsWith('http://'))",message="etcdEndpoints: with passwordSecretRef they must all begin with https://, or all with http://, because to any other, or if those with https:// are blocked, the password would be sent unencrypted: write https:// before each, or http:// if that is meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.encryptionSecretRef)",message="give encryptionSecretRef (a passphrase) or encryptionRecipients (public keys), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.verify) || self.verify != 'Restore'",message="verify: Restore decrypts the backup, which takes an identity that an EtcdBackup with encryptionRecipients does not have: set Checksum"
@@ -31,9 +32,11 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Client certificate for it",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
-	// passwordSecretRef names the key of a Secret with the password to log in to etcd with; every byte counts, a line break at the end, too.
-	// The user is in the Secret's key username, as in one of the type kubernetes.io/basic-auth, or root, and needs the role root. Over http://
-	// endpoints the password and the data are sent unencrypted: whoever is on the way can read them, and log in.
+	// passwordSecretRef names the key of a Secret with the password to log in to etcd with, in UTF-8; every byte counts, a line break at the
+	// end, too, but etcd looks at the first 72 only. The user is in the Secret's key username, as in one of the type
+	// kubernetes.io/basic-auth, or root, and needs the role root. The endpoints begin with https:// all, or with http:// all. Over http://
+	// the password and the data are sent unencrypted: whoever is on the way can read them, and log in. The first endpoint that answers gets
+	// the password.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Password for it",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PasswordSecretRef *SecretKeyRef `json:"passwordSecretRef,omitempty"`

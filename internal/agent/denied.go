@@ -33,7 +33,7 @@ func (r *runner) toBeRoot(err error) string {
 		return fmt.Sprintf(nobody, nameOf(c))
 	case c.Name != "":
 		return fmt.Sprintf(nobody, nameOf(c)) + "; or back it up by spec.etcdEndpoints, with the password of a user with the role root in " +
-			"spec.passwordSecretRef"
+			"spec.passwordSecretRef: such a snapshot names no EtcdCluster, and cannot be restored into one without TLS for clients"
 	case r.Backup.TLS:
 		return "correct the certificate in the Secret that spec.clientTLSSecret names: its common name is the etcd user, which needs the " +
 			"role root; or set spec.passwordSecretRef to the password of such a user"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"unicode/utf8"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 
@@ -63,19 +64,37 @@ type login struct {
 	named          bool
 }
 
-// readLogin reads the Secret that passwordSecretRef names. To etcd's client an empty password is none, and it would be nobody.
+// readLogin reads the Secret that passwordSecretRef names. To etcd's client an empty password is none, and it would be nobody. The kubelet
+// mounts only the keys that exist, so a Secret with neither of the two cannot be told from none.
 func (r *runner) readLogin() (login, error) {
 	ref := r.Backup.Login
-	what := fmt.Sprintf("the Secret %q that passwordSecretRef names", ref.Name)
-	secret, err := readSecret(r.dirs.Login, v1beta2.ReasonEtcdAccessDenied, what)
+	what, key := fmt.Sprintf("the Secret %q that passwordSecretRef names", ref.Name), cmp.Or(ref.Key, task.KeyPassword)
+	secret, err := readFiles(r.dirs.Login)
 	if err != nil {
 		return login{}, err
 	}
+	if len(secret) == 0 {
+		return login{}, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdAccessDenied, Message: fmt.Sprintf(
+			"%s does not exist, or has no key %q: create it, put the password there, or name its key in spec.passwordSecretRef.key", what, key)})
+	}
 	user, password := string(secret[task.KeyUsername]), string(secret[task.KeyPassword])
 	if password == "" {
-		return login{}, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdAccessDenied, Terminal: true, Message: fmt.Sprintf(
-			"%s has no key %q, or nothing in it: put the password there, or name its key in spec.passwordSecretRef.key",
-			what, cmp.Or(ref.Key, task.KeyPassword))})
+		return login{}, unusable("%s has no key %q, or nothing in it: put the password there, or name its key in spec.passwordSecretRef.key",
+			what, key)
+	}
+	const noText = "%s has no text in UTF-8 under the key %q, and etcd takes no other: correct the Secret"
+	switch {
+	case !utf8.ValidString(password):
+		return login{}, unusable(noText, what, key)
+	case !utf8.ValidString(user):
+		return login{}, unusable(noText, what, task.KeyUsername)
 	}
 	return login{user: cmp.Or(user, authentication.RootUser), password: password, named: user != ""}, nil
+}
+
+// unusable says why no retry can log in before a user changes something.
+func unusable(format string, args ...any) error {
+	return failure.New(failure.Problem{
+		Reason: v1beta2.ReasonEtcdAccessDenied, Terminal: true, Message: fmt.Sprintf(format, args...),
+	})
 }

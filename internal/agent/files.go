@@ -116,6 +116,19 @@ func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
 // readSecret reads the files of a Secret volume. A Secret that does not exist is an empty folder: a pod that waited for it could
 // not report that.
 func readSecret(folder, reason, what string) (map[string][]byte, error) {
+	secret, err := readFiles(folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(secret) == 0 {
+		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
+			"%s does not exist, or has none of the expected keys: create it", what)})
+	}
+	return secret, nil
+}
+
+// readFiles reads what a Secret volume has, which may be nothing.
+func readFiles(folder string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read a Secret: %w", err)
@@ -128,10 +141,6 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 		if secret[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {
 			return nil, fmt.Errorf("read a Secret: %w", err)
 		}
-	}
-	if len(secret) == 0 {
-		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
-			"%s does not exist, or has none of the expected keys: create it", what)})
 	}
 	return secret, nil
 }

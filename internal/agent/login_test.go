@@ -40,6 +40,7 @@ func TestAuthentication(t *testing.T) {
 	}{
 		"an EtcdCluster":    {ofCluster, "enabled in EtcdCluster ns/example, where the operator has no user", "set spec"},
 		"a way out":         {ofCluster, "by spec.etcdEndpoints, with the password of a user", "set spec"},
+		"its price":         {ofCluster, "cannot be restored into one without TLS", "set spec"},
 		"of an EtcdRestore": {safety, "etcdctl auth disable", "spec.etcdEndpoints"},
 		"endpoints":         {endpoints, "set spec.passwordSecretRef to the password of a user", "EtcdCluster"},
 		"or a certificate":  {endpoints, "or spec.clientTLSSecret to the client certificate of one", "EtcdCluster"},
@@ -89,9 +90,11 @@ func TestPasswordRefused(t *testing.T) {
 		terminal bool
 		says     string
 	}{
-		"no Secret":          {nil, false, `the Secret "old" that passwordSecretRef names does not exist`},
+		"no Secret or key":   {nil, false, `the Secret "old" that passwordSecretRef names does not exist, or has no key "token": create it, put the password there, or name its key in spec.passwordSecretRef.key`},
 		"no such key":        {map[string]string{"username": "reader"}, true, `the Secret "old" that passwordSecretRef names has no key "token", or nothing in it`},
 		"an empty password":  {map[string]string{"password": ""}, true, `has no key "token", or nothing in it`},
+		"no text":            {map[string]string{"password": "\xff\xfesecret"}, true, `the Secret "old" that passwordSecretRef names has no text in UTF-8 under the key "token"`},
+		"a user of no text":  {map[string]string{"username": "\xffroot", "password": rootPassword}, true, `has no text in UTF-8 under the key "username"`},
 		"a wrong password":   {map[string]string{"password": "reader-password"}, true, `does not accept what the key token of that Secret holds as the password of the user root (Secret "old" has no key username)`},
 		"a line break":       {map[string]string{"password": rootPassword + "\n"}, true, "where a line break counts"},
 		"a stranger":         {map[string]string{"username": "stranger", "password": rootPassword}, true, `as the password of the user that the key username of Secret "old" names`},

@@ -74,7 +74,7 @@ func (c *Client) Compact(ctx context.Context, revision int64) error {
 func (c *Client) Defragment(ctx context.Context) error {
 	// The client's own Defragment makes a connection for each call.
 	_, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Defragment(ctx, &pb.DefragmentRequest{})
-	return outcome(rpctypes.Error(err))
+	return outcome(translate(err))
 }
 
 // Disarm takes an alarm back. It is no error if there is none. An alarm of a kind that etcd does not know is one.

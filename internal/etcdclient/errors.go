@@ -34,6 +34,25 @@ var denials = []error{
 	rpctypes.ErrUserNotFound, // by the common name of a certificate
 }
 
+// untranslated are the refusals of etcd 3.5 to defragment, hash or send a snapshot: they come as Unknown, with the text of its package auth.
+var untranslated = map[string]error{
+	"auth: permission denied":  rpctypes.ErrPermissionDenied,
+	"auth: user name is empty": rpctypes.ErrUserEmpty,
+	"auth: user not found":     rpctypes.ErrUserNotFound,
+	"auth: invalid auth token": rpctypes.ErrInvalidAuthToken,
+}
+
+// translate converts what etcd has answered to a request for maintenance to its error; any other error stays as it is.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := untranslated[rpctypes.ErrorDesc(err)]; ok {
+		return known
+	}
+	return rpctypes.Error(err)
+}
+
 // outcome converts the error of a change to nil, ErrNotYet or a plain error. Done are the refusals that mean that there is nothing
 // left to do.
 func outcome(err error, done ...error) error {

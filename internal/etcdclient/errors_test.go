@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -90,6 +91,27 @@ func TestErrors(t *testing.T) {
 		got := []bool{Refused(c.err), Unanswered(c.err), Silent(c.err), Denied(c.err)}
 		if want := []bool{c.refused, c.unanswered, c.silent, c.denied}; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: refused, unanswered, silent, denied are %v, want %v", title, got, want)
+		}
+	}
+}
+
+// TestTranslate reads what etcd answers to requests for maintenance: 3.5 refuses some of them with a text only.
+func TestTranslate(t *testing.T) {
+	t.Parallel()
+	gone, other := io.EOF, status.Error(codes.Unknown, "auth: permission denied, or so")
+	for _, c := range []struct{ err, want error }{
+		{nil, nil},
+		{gone, gone},
+		{other, other},
+		{context.Canceled, context.Canceled},
+		{rpctypes.ErrGRPCPermissionDenied, rpctypes.ErrPermissionDenied},
+		{status.Error(codes.Unknown, "auth: permission denied"), rpctypes.ErrPermissionDenied},
+		{status.Error(codes.Unknown, "auth: user name is empty"), rpctypes.ErrUserEmpty},
+		{status.Error(codes.Unknown, "auth: user not found"), rpctypes.ErrUserNotFound},
+		{status.Error(codes.Unknown, "auth: invalid auth token"), rpctypes.ErrInvalidAuthToken},
+	} {
+		if got := translate(c.err); !errors.Is(got, c.want) || Denied(got) != Denied(c.want) {
+			t.Errorf("%v is translated to %v, want %v", c.err, got, c.want)
 		}
 	}
 }

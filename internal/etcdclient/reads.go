@@ -5,7 +5,6 @@ import (
 	"io"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -13,7 +12,7 @@ import (
 func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
-	return status, rpctypes.Error(err)
+	return status, translate(err)
 }
 
 // Members is the member list, read linearizably.
@@ -47,7 +46,7 @@ func (c *Client) Count(ctx context.Context) (keys, revision int64, err error) {
 func (c *Client) HashKV(ctx context.Context, revision int64) (*pb.HashKVResponse, error) {
 	// The client's own HashKV makes a connection for each call.
 	hash, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).HashKV(ctx, &pb.HashKVRequest{Revision: revision})
-	return hash, rpctypes.Error(err)
+	return hash, translate(err)
 }
 
 // Snapshot streams the member's database, with the checksum that etcd appends. The version is the database's, empty before etcd 3.6.
@@ -55,7 +54,15 @@ func (c *Client) HashKV(ctx context.Context, revision int64) (*pb.HashKVResponse
 func (c *Client) Snapshot(ctx context.Context) (stream io.ReadCloser, version string, err error) {
 	answer, err := c.client.SnapshotWithVersion(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, "", translate(err)
 	}
-	return answer.Snapshot, answer.Version, nil
+	return translated{answer.Snapshot}, answer.Version, nil
+}
+
+// translated is a stream whose errors etcd's client leaves as gRPC has them.
+type translated struct{ io.ReadCloser }
+
+func (t translated) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	return n, translate(err)
 }

@@ -19,10 +19,10 @@ import (
 
 const rootPassword = "root-password" // #nosec G101 -- of a test
 
-// authenticate makes users and switches authentication on. The user certified has no password.
+// authenticate makes users and switches authentication on. The user certified has no password, and the auditor may read all keys.
 func authenticate(t *testing.T, c *clientv3.Client) {
 	t.Helper()
-	for name, password := range map[string]string{"root": rootPassword, "somebody": "some-password"} {
+	for name, password := range map[string]string{"root": rootPassword, "somebody": "some-password", "auditor": "audit-password"} {
 		if _, err := c.UserAdd(t.Context(), name, password); err != nil {
 			t.Fatal(err)
 		}
@@ -30,8 +30,17 @@ func authenticate(t *testing.T, c *clientv3.Client) {
 	if _, err := c.UserAddWithOptions(t.Context(), "certified", "", &clientv3.UserAddOptions{NoPassword: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.UserGrantRole(t.Context(), "root", "root"); err != nil {
+	if _, err := c.RoleAdd(t.Context(), "reader"); err != nil {
 		t.Fatal(err)
+	}
+	// From the first key on, without an end.
+	if _, err := c.RoleGrantPermission(t.Context(), "reader", "\x00", "\x00", clientv3.PermissionType(clientv3.PermRead)); err != nil {
+		t.Fatal(err)
+	}
+	for user, role := range map[string]string{"root": "root", "auditor": "reader"} {
+		if _, err := c.UserGrantRole(t.Context(), user, role); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := c.AuthEnable(t.Context()); err != nil {
 		t.Fatal(err)
@@ -64,6 +73,7 @@ func TestAuthentication(t *testing.T) {
 	}{
 		"nobody":           {"", "", v1beta2.ReasonEtcdAccessDenied, 0, 0},
 		"somebody":         {"somebody", "some-password", v1beta2.ReasonEtcdAccessDenied, 1, 0},
+		"an auditor":       {"auditor", "audit-password", v1beta2.ReasonEtcdAccessDenied, 1, 0},
 		"a stranger":       {"stranger", rootPassword, v1beta2.ReasonEtcdAccessDenied, 0, 1},
 		"a wrong password": {"root", "wrong-password", v1beta2.ReasonEtcdAccessDenied, 0, 1},
 		"no password":      {"certified", "any-password", v1beta2.ReasonEtcdAccessDenied, 0, 1},
@@ -167,7 +177,9 @@ func TestLoginOtherVersion(t *testing.T) {
 	if m := mustSave(t, b, FromEtcd(as(server, "root", rootPassword), 0), job(Encoding{})); m.Keys != 4 || strings.HasPrefix(m.EtcdVersion, "3.7.") {
 		t.Errorf("got %+v", m)
 	}
-	for user, password := range map[string]string{"root": "wrong-password", "somebody": "some-password", "certified": "any-password"} {
+	for user, password := range map[string]string{
+		"root": "wrong-password", "somebody": "some-password", "certified": "any-password", "auditor": "audit-password",
+	} {
 		_, err := Save(t.Context(), b, FromEtcd(as(server, user, password), 0), job(Encoding{}))
 		if p := Explain(err); p.Reason != v1beta2.ReasonEtcdAccessDenied || !p.Terminal {
 			t.Errorf("%s: got %v", user, err)

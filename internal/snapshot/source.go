@@ -23,7 +23,8 @@ const (
 )
 
 // FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. An expected cluster ID other than 0 must be
-// theirs. The stream is stale if no member has quorum; with a password there is none then.
+// theirs. The stream is stale if no member has quorum; with a password there is none then, and over plain HTTP the only one to choose is
+// the member that has accepted the password.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
@@ -33,28 +34,33 @@ func FromEtcd(config etcdclient.Config, expected uint64) Source {
 		if err != nil {
 			return nil, err
 		}
-		members, problem := ask(ctx, config)
-		for _, m := range members {
-			if expected == 0 {
-				expected = m.ClusterID
-			}
-			if m.ClusterID != expected {
-				return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdForeign, Terminal: true, Message: fmt.Sprintf(
-					"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)})
-			}
-		}
-		chosen, ok := Choose(members)
-		switch {
-		case ok:
-			return open(ctx, config, chosen)
-		case len(members) == 0:
-			return nil, problem
-		}
-		return nil, failure.New(failure.Problem{
-			Reason:  v1beta2.ReasonEtcdFailed,
-			Message: "every member that answers reports that its data is corrupt (alarm CORRUPT): repair the cluster, or restore it",
-		})
+		stream, err := fromMembers(ctx, config, expected)
+		return stream, withhold(config.Token, err)
 	}
+}
+
+func fromMembers(ctx context.Context, config etcdclient.Config, expected uint64) (*Stream, error) {
+	members, problem := ask(ctx, config)
+	for _, m := range members {
+		if expected == 0 {
+			expected = m.ClusterID
+		}
+		if m.ClusterID != expected {
+			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdForeign, Terminal: true, Message: fmt.Sprintf(
+				"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)})
+		}
+	}
+	chosen, ok := Choose(members)
+	switch {
+	case ok:
+		return open(ctx, config, chosen)
+	case len(members) == 0:
+		return nil, problem
+	}
+	return nil, failure.New(failure.Problem{
+		Reason:  v1beta2.ReasonEtcdFailed,
+		Message: "every member that answers reports that its data is corrupt (alarm CORRUPT): repair the cluster, or restore it",
+	})
 }
 
 // ask returns the members that answered, and why one did not.
@@ -130,7 +136,7 @@ func open(ctx context.Context, config etcdclient.Config, m Status) (*Stream, err
 		TakenAt: time.Now(), ClusterID: hexadecimal(m.ClusterID), EtcdVersion: m.Version,
 		Member: Member{ID: hexadecimal(m.MemberID), Endpoint: m.Endpoint}, Stale: !m.Quorum,
 	}
-	stream := &body{client: client, endpoint: m.Endpoint}
+	stream := &body{client: client, endpoint: m.Endpoint, token: config.Token}
 	// Before the snapshot, so that what is counted is in it.
 	if s.Keys, s.Revision, err = client.Count(ctx); err == nil {
 		stream.ReadCloser, s.StorageVersion, err = client.Snapshot(ctx)
@@ -146,14 +152,14 @@ func open(ctx context.Context, config etcdclient.Config, m Status) (*Stream, err
 // body ends the connection with the stream.
 type body struct {
 	io.ReadCloser
-	client   *etcdclient.Client
-	endpoint string
+	client          *etcdclient.Client
+	endpoint, token string
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = brokenOff(b.endpoint, err)
+		err = withhold(b.token, brokenOff(b.endpoint, err))
 	}
 	return n, err
 }

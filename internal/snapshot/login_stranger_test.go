@@ -1,0 +1,147 @@
+package snapshot
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// strangersToken is what a stranger gives for a password that it accepts.
+const strangersToken = "strangers-token.17" // #nosec G101 -- of a test
+
+// stranger answers as etcd does, and is none. It notes what it is shown, and repeats it.
+type stranger struct {
+	pb.UnimplementedAuthServer
+	pb.UnimplementedMaintenanceServer
+	accepts, mute bool
+
+	mu    sync.Mutex
+	shown []string
+}
+
+// meet starts a stranger.
+func meet(t *testing.T, s *stranger) clientv3.Config {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	pb.RegisterAuthServer(server, s)
+	if !s.mute {
+		pb.RegisterMaintenanceServer(server, s)
+	}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(server.Stop)
+	return clientv3.Config{Endpoints: []string{"http://" + l.Addr().String()}, Logger: zap.NewNop()}
+}
+
+func (s *stranger) note(secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = append(s.shown, secret)
+}
+
+func (s *stranger) seen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.shown)
+}
+
+func (s *stranger) Authenticate(_ context.Context, r *pb.AuthenticateRequest) (*pb.AuthenticateResponse, error) {
+	s.note(r.Password)
+	if s.accepts {
+		return &pb.AuthenticateResponse{Token: strangersToken}, nil
+	}
+	return nil, status.Error(codes.InvalidArgument, "cannot read "+r.Name+":"+r.Password)
+}
+
+func (s *stranger) Status(ctx context.Context, _ *pb.StatusRequest) (*pb.StatusResponse, error) {
+	headers, _ := metadata.FromIncomingContext(ctx)
+	if token := headers.Get("token"); len(token) > 0 {
+		s.note(token[0])
+		return nil, status.Error(codes.Internal, "cannot read "+token[0])
+	}
+	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: 1, MemberId: 2}}, nil
+}
+
+// TestStrangerSeesNoToken has the name of a member that belongs to somebody else by now.
+func TestStrangerSeesNoToken(t *testing.T) {
+	server, _ := runEtcd(t, filepath.Join(t.TempDir(), "data"))
+	c, err := clientv3.New(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	fill(t, c, 5)
+	authenticate(t, c)
+	s := &stranger{}
+	login := as(server, "root", rootPassword)
+	login.Endpoints = append(slices.Clone(server.Endpoints), meet(t, s).Endpoints...)
+	b, _ := bucket(t)
+	if m := mustSave(t, b, FromEtcd(login, 0), job(Encoding{})); m.Keys != 4 || m.Member.Endpoint != server.Endpoints[0] {
+		t.Errorf("got %+v", m)
+	}
+	if shown := s.seen(); len(shown) > 0 {
+		t.Errorf("the stranger was shown %q", shown)
+	}
+}
+
+// TestNothingIsRepeated has a server answer with what it was shown.
+func TestNothingIsRepeated(t *testing.T) {
+	for title, c := range map[string]struct {
+		stranger *stranger
+		says     string
+		shown    []string
+	}{
+		"the password": {&stranger{}, "the login failed; it takes a member that can be reached and has a quorum (gRPC code InvalidArgument)", []string{rootPassword}},
+		"the token":    {&stranger{accepts: true}, "desc = cannot read …", []string{rootPassword, strangersToken}},
+		"no etcd":      {&stranger{mute: true}, "unknown service etcdserverpb.Maintenance", nil},
+	} {
+		t.Run(title, func(t *testing.T) {
+			b, _ := bucket(t)
+			_, err := Save(t.Context(), b, FromEtcd(as(meet(t, c.stranger), "root", rootPassword), 0), job(Encoding{}))
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %v", err)
+			}
+			for _, secret := range []string{rootPassword, strangersToken} {
+				if err != nil && strings.Contains(err.Error(), secret) {
+					t.Errorf("it repeats %q: %v", secret, err)
+				}
+			}
+			if shown := c.stranger.seen(); !slices.Equal(shown, c.shown) {
+				t.Errorf("the server was shown %q, want %q", shown, c.shown)
+			}
+		})
+	}
+}
+
+// TestConfidants lets only those see a token who have checked the password, or prove by a certificate who they are.
+func TestConfidants(t *testing.T) {
+	for _, c := range []struct {
+		endpoints []string
+		accepted  string
+		want      []string
+	}{
+		{[]string{"http://a", "http://b"}, "http://b", []string{"http://b"}},
+		{[]string{"https://a", "https://b"}, "https://b", []string{"https://a", "https://b"}},
+		{[]string{"https://a", "http://b", "c:2379", "unix://d"}, "https://a", []string{"https://a"}},
+		{[]string{"c:2379", "d:2379"}, "c:2379", []string{"c:2379"}},
+	} {
+		if got := confidants(c.endpoints, c.accepted); !slices.Equal(got, c.want) {
+			t.Errorf("of %v with %s: got %v, want %v", c.endpoints, c.accepted, got, c.want)
+		}
+	}
+}
