@@ -100,8 +100,8 @@ const (
 	//
 	// See to that disk, or to what the message names. The operator goes on by itself.
 	ReasonRelocationHeld = "RelocationHeld"
-	// ReasonRelocationGivenUp means that a member on a slow disk stays where it is, because no new member could take its place in time: the message
-	// says why. It is tried again 24 hours after that.
+	// ReasonRelocationGivenUp means that a member on a slow disk stays where it is, because no new member could take its place in time, or the new one
+	// is needed in another place: the message says why. It is tried again 24 hours after that.
 	//
 	// Add a node that the members' pods fit on, with storage for them, or see to the disk.
 	ReasonRelocationGivenUp = "RelocationGivenUp"

@@ -177,7 +177,7 @@ func (v *view) againstRelocating(m Member) string {
 }
 
 // relocationFails says why a relocation that has begun is given up, empty if it is not. Once the new member votes it is only if nobody wants it any
-// more.
+// more, or if no voter is one too many: then the new member has taken another place, and a second one would have to be made for this move.
 func (v *view) relocationFails() string {
 	r := v.Cluster.Relocation
 	took := v.Now.Sub(r.Since)
@@ -186,6 +186,8 @@ func (v *view) relocationFails() string {
 		return ""
 	case v.Cluster.Autopilot.Relocation != ModeOn:
 		return "the mode is not On any more"
+	case v.successorVotes() && len(v.voters) <= v.TargetSize:
+		return "the new member is needed beside it: another member has gone, or spec.size was raised"
 	case v.successorVotes():
 		return ""
 	case took >= relocationLimit:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,72 @@ func TestAwaitedVoterIsTold(t *testing.T) {
 		}
 		if act, waits := action.(Wait); !waits || !strings.Contains(act.Message, says) || act.After < pollSlow {
 			t.Errorf("%s: %#v", title, action)
+		}
+	}
+}
+
+// replacedAnother is a cluster in which c-3 votes in place of c-0, and then c-1 was down for long, and has gone instead.
+func replacedAnother() Observed {
+	o := moving(4, 3, 0, ModeOn)
+	o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-time.Hour), id(3)
+	o = withoutMember(o, 1)
+	o.Pods, o.Volumes, o.Budget.MinAvailable = slices.Delete(o.Pods, 1, 2), slices.Delete(o.Volumes, 1, 2), 3
+	return o
+}
+
+// unplaced has a second new member, c-4, be made to take the place of c-0, and find no node.
+func unplaced(o *Observed) {
+	p := waitingPod(4)
+	p.Phase, p.Node, p.IP, p.Persistent, p.Created, p.Avoids, p.StartProblem = Pending, "", "", true, now, "n0", "cannot be scheduled"
+	o.Pods, o.Volumes = append(o.Pods, p), append(o.Volumes, Volume{Name: name(4), UID: "v4", Incarnation: 1, Owned: true})
+}
+
+// TestAnotherHasGone gives a relocation up once its new member votes and is needed beside the one that is moved: no second one is made for it.
+func TestAnotherHasGone(t *testing.T) {
+	voting := moving(4, 3, 0, ModeOn)
+	voting.Cluster.Relocation.Since, voting.Cluster.Relocation.Successor = now.Add(-time.Hour), id(3)
+	gone := replacedAnother()
+	for title, c := range map[string]struct {
+		o     Observed
+		given bool
+	}{
+		"nobody has gone":        {voting, false},
+		"another one is down":    {silent(voting, 1), false},
+		"the cluster is to grow": {edit(voting, func(o *Observed) { o.Cluster.Size = 5 }), true},
+		"another one has gone":   {gone, true},
+		"that is paused":         {edit(gone, func(o *Observed) { o.Cluster.Paused = true }), false},
+		"a second new one waits": {edit(gone, unplaced), true},
+		"a second one has begun": {withLearner(gone, 4), true},
+	} {
+		got, gives := Next(c.o).(CommitRelocation)
+		if gives != c.given || gives && (got.Member != 0 || !got.Since.Equal(now) || !strings.Contains(got.GivenUp, "needed beside it")) {
+			t.Errorf("%s: %#v", title, Next(c.o))
+		}
+	}
+}
+
+// TestSlowMemberStays has nobody go for a relocation that was given up because its new member is needed, updates go on, and no other one begin for a
+// day.
+func TestSlowMemberStays(t *testing.T) {
+	o := edit(replacedAnother(), unplaced, func(o *Observed) { o.Pods[1].Drift.Template = true })
+	o.Cluster.Record = o.Cluster.Apply(Next(o), o)
+	if act, deletes := Next(o).(DeletePod); !deletes || act.Name != "c-4" {
+		t.Errorf("a second new member's pod stays: %#v", Next(o))
+	}
+	o = edit(o, func(o *Observed) { o.Pods, o.Volumes = o.Pods[:3], o.Volumes[:3] })
+	o.Cluster.Record = o.Cluster.Apply(nil, o)
+	if goes := newView(o).NextToRemove; goes.ID != 0 || o.Cluster.Relocation.Successor != 0 {
+		t.Errorf("%q goes, and %x is still the successor", goes.Name, o.Cluster.Relocation.Successor)
+	}
+	if act, updates := newView(o).Update.Step.(Recreate); !updates || act.Name != "c-2" {
+		t.Errorf("nobody is updated: %#v", Next(o))
+	}
+	for ago, again := range map[time.Duration]bool{relocateEvery - time.Second: false, relocateEvery: true} {
+		calm := slowed(3, 0)
+		calm.Cluster.Relocation = o.Cluster.Relocation
+		calm.Cluster.Relocation.Since = now.Add(-ago)
+		if act, moves := Next(calm).(CommitRelocation); moves != again {
+			t.Errorf("after %s: %#v", ago, act)
 		}
 	}
 }
