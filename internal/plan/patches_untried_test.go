@@ -65,6 +65,35 @@ func TestNobodyCanGetIt(t *testing.T) {
 	}
 }
 
+// TestPullsThroughAMissedAnswer goes on to pull the image of a release that nobody has yet while a member is not healthy, so that the half hour until it
+// is given up does not begin anew with every answer that is missed.
+func TestPullsThroughAMissedAnswer(t *testing.T) {
+	pulling := patchable(chose(former, 5*time.Hour), func(o *Observed) {
+		o.PrepullPods = []PrepullPod{{Name: "pull", UID: "u", Node: "n1", Image: o.Cluster.Image(newest), Created: now.Add(-29 * time.Minute), Problem: "no such tag"}}
+	})
+	missed := silent(pulling, 2)
+	for title, c := range map[string]struct {
+		o    Observed
+		goes bool
+	}{
+		"it is pulled":                   {pulling, false},
+		"one misses an answer":           {missed, false},
+		"and the image is there":         {edit(missed, func(o *Observed) { o.PrepullPods[0].Done = true }), true},
+		"and it is another image":        {edit(missed, func(o *Observed) { o.PrepullPods[0].Image = "another" }), true},
+		"and no member is on that node":  {edit(missed, func(o *Observed) { o.PrepullPods[0].Node = "n9" }), true},
+		"and one member has the release": {edit(missed, updated(1, true, time.Minute)), true},
+		"and the window has closed":      {edit(missed, func(o *Observed) { o.Cluster.Autopilot.Window.Set = true }), true},
+		"and it is not chosen any more":  {edit(missed, func(o *Observed) { o.Cluster.Tuned.Patch, o.Cluster.Version = Patch{}, former }), true},
+	} {
+		if _, deletes := Next(c.o).(DeletePrepullPod); deletes != c.goes {
+			t.Errorf("%s: %#v", title, Next(c.o))
+		}
+	}
+	if given := passed(edit(missed, func(o *Observed) { o.Now = now.Add(time.Minute) }), 0).Cluster.Tuned.Patch.GivenUp; given.Version != newest {
+		t.Errorf("after half an hour: %+v", given)
+	}
+}
+
 // TestWithoutWritesOnTrial raises the quota of a cluster that takes no writes, although a member tries a release, for as long as that takes.
 func TestWithoutWritesOnTrial(t *testing.T) {
 	writeless := func(o *Observed) {

@@ -58,16 +58,24 @@ func prepullImages(v *view) Action {
 	return PrepullImages{Images: missing}
 }
 
-// deletePrepullPods deletes pods whose image is not needed any more.
+// deletePrepullPods deletes pods whose image is not needed any more, nor soon again.
 func deletePrepullPods(v *view) Action {
 	needed := v.neededImages()
 	var all []Action
 	for _, f := range v.PrepullPods {
-		if !f.Deleting && !slices.Contains(needed, NodeImage{Node: f.Node, Image: f.Image}) {
+		if !f.Deleting && !slices.Contains(needed, NodeImage{Node: f.Node, Image: f.Image}) && !v.pullsUntried(f) {
 			all = append(all, DeletePrepullPod{Name: f.Name, UID: f.UID})
 		}
 	}
 	return v.firstAllowed(all)
+}
+
+// pullsUntried reports whether a pod still pulls the image of a release that no member has yet, and that goes on to be chosen, to the node of one. Whether
+// a member may get that now may change with every look: how long the image cannot be pulled is counted from when that pod was made, see untriedProblem.
+func (v *view) pullsUntried(f PrepullPod) bool {
+	p := v.OnTrial
+	return p.Version != "" && p.Trial.Member == "" && v.againstTrying(p) == "" && !f.Done && f.Image == v.Cluster.Image(p.Version) &&
+		slices.ContainsFunc(v.Pods, func(on Pod) bool { return on.Node == f.Node })
 }
 
 // waitForImage waits for the image that the next restart needs. The kubelet stops the old container before it pulls a new
