@@ -38,7 +38,11 @@ func (v *view) untriedProblem(release string) string {
 		}
 	}
 	for _, p := range v.Candidates {
-		if problem := p.startProblem(); p.Version == release && problem != "" && v.Now.Sub(p.Created) >= v.pressed(pendingLimit) {
+		limit := pendingLimit
+		if p.Unpulled {
+			limit = untriedLimit
+		}
+		if problem := p.startProblem(); p.Version == release && problem != "" && v.Now.Sub(p.Created) >= v.pressed(limit) {
 			return fmt.Sprintf("pod %s does not start (%s)", p.Name, problem)
 		}
 	}

@@ -16,11 +16,13 @@ func TestNobodyCanGetIt(t *testing.T) {
 		}
 	}
 	unpulled := pulling(untriedLimit)
-	unscheduled := func(o *Observed) {
-		p := waitingPod(3)
-		p.Phase, p.Node, p.IP, p.StartProblem, p.Persistent, p.Version = Pending, "", "", "Insufficient memory", true, newest
-		p.Created = now.Add(-time.Hour)
-		o.Pods, o.Volumes = append(o.Pods, p), append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
+	unstarted := func(problem string, unpulled bool, since time.Duration) func(*Observed) {
+		return func(o *Observed) {
+			p := waitingPod(3)
+			p.Phase, p.Node, p.IP, p.StartProblem, p.Unpulled, p.Persistent, p.Version = Pending, "", "", problem, unpulled, true, newest
+			p.Created = now.Add(-since)
+			o.Pods, o.Volumes = append(o.Pods, p), append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
+		}
 	}
 	refused := func(o *Observed) {
 		o.Refused = []Refusal{{Target: Target{"create", KindPod, "c-3"}, Message: "exceeded quota: pods", Since: now.Add(-time.Hour), RetryAt: now.Add(time.Minute)}}
@@ -33,7 +35,9 @@ func TestNobodyCanGetIt(t *testing.T) {
 		"its image cannot be pulled":  {untriedLimit, unpulled, "no such tag"},
 		"it is chosen since a minute": {time.Minute, unpulled, ""},
 		"it is pulled since a minute": {untriedLimit, pulling(time.Minute), ""},
-		"its pod is on no node":       {untriedLimit, unscheduled, "Insufficient memory"},
+		"its pod is on no node":       {untriedLimit, unstarted("Insufficient memory", false, pendingLimit), "Insufficient memory"},
+		"its pod pulls for long":      {untriedLimit, unstarted("ErrImagePull", true, untriedLimit), "ErrImagePull"},
+		"its pod pulls for a moment":  {untriedLimit, unstarted("ErrImagePull", true, pendingLimit), ""},
 		"its pod is refused":          {untriedLimit, refused, "refuses to create Pod c-3"},
 		"no problem is known":         {24 * time.Hour, func(*Observed) {}, ""},
 		"it is paused":                {untriedLimit, func(o *Observed) { unpulled(o); o.Cluster.Paused = true }, ""},
