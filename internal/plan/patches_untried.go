@@ -54,16 +54,22 @@ func (v *view) untriedProblem(release string) string {
 	return ""
 }
 
-// lostWell reports whether the first member with a release is lost without having failed: its node was drained, perhaps. That says nothing of the
-// release.
+// lostWell reports whether the first member with a release does not have it any more, and did not fail: it is lost, because its node was drained,
+// perhaps, or somebody has set the image of its pod back by hand. That says nothing of the release, and the trial begins anew.
 func (v *view) lostWell(p Patch) bool {
-	return p.Trial.Member != "" && p.Trial.Failing.IsZero() && v.lostFirst(p)
+	return p.Trial.Member != "" && (p.Trial.Failing.IsZero() && v.lostFirst(p) || v.setBack(p))
 }
 
-// lostFirst reports whether the first member with a release is lost: a quorum lists no member of its name, and there is no pod of it, or the pod of
+// lostFirst reports whether the first member with a release is lost: a quorum lists no member of its name, and there is no pod of it, or another pod of
 // that name has another version, because it is that of a new member.
 func (v *view) lostFirst(p Patch) bool {
 	_, listed := v.members[p.Trial.Member]
 	pod, there := v.pods[p.Trial.Member]
-	return v.Etcd.Contact == ContactQuorum && (!there && !listed || there && pod.Version != p.Version)
+	return v.Etcd.Contact == ContactQuorum && (!there && !listed || there && pod.Version != p.Version && pod.UID != p.Trial.PodUID)
+}
+
+// setBack reports whether the very pod that was the first one with a release has another version.
+func (v *view) setBack(p Patch) bool {
+	pod, there := v.pods[p.Trial.Member]
+	return there && pod.Version != p.Version && pod.UID == p.Trial.PodUID
 }

@@ -98,6 +98,27 @@ func TestPullsThroughAMissedAnswer(t *testing.T) {
 	}
 }
 
+// TestSetBackByHand says nothing of a release because somebody has set the image of the first pod that has it back, and another pod of that name is
+// another member's.
+func TestSetBackByHand(t *testing.T) {
+	o := patchable(chose(former, time.Hour), func(o *Observed) {
+		o.Cluster.Tuned.Patch.Trial = PatchTrial{Member: "c-1", PodUID: o.Pods[1].UID, Began: now.Add(-time.Minute), Failing: now.Add(-time.Minute)}
+	})
+	if back, retreats := Next(o).(CommitTuning); retreats {
+		t.Errorf("taken back, because %s", back.Because)
+	}
+	if p := passed(o, 0).Cluster.Tuned.Patch; p.Trial != (PatchTrial{}) || p.Version != newest || !p.Since.Equal(now) {
+		t.Errorf("the trial does not begin anew: %+v", p)
+	}
+	if _, tries := Next(edit(o, hasImage(newest), func(o *Observed) { o.Budget.MinAvailable = 3 })).(RemoveFromService); !tries {
+		t.Errorf("nobody tries it again: %#v", Next(edit(o, hasImage(newest), func(o *Observed) { o.Budget.MinAvailable = 3 })))
+	}
+	o.Cluster.Tuned.Patch.Trial.PodUID = "of before"
+	if back, retreats := Next(o).(CommitTuning); !retreats || !strings.HasSuffix(back.Because, "was lost") {
+		t.Errorf("another pod: %#v", Next(o))
+	}
+}
+
 // TestWithoutWritesOnTrial raises the quota of a cluster that takes no writes, although a member tries a release, for as long as that takes.
 func TestWithoutWritesOnTrial(t *testing.T) {
 	writeless := func(o *Observed) {
