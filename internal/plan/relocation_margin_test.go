@@ -264,3 +264,16 @@ func TestSlowMemberStays(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedGoesFirst has the member that is moved go before others that are replaced, too: else its successor would take the place of one of them.
+func TestMovedGoesFirst(t *testing.T) {
+	o := moving(4, 3, 1, ModeOn)
+	o.Cluster.Relocation.Successor = id(3)
+	for i := range 3 { // the template was edited before the successor was made
+		o.Pods[i].Persistent, o.Pods[i].Drift.Template = false, true
+	}
+	o.Pods[3].Persistent, o.Cluster.Persistent, o.Volumes = false, false, nil
+	if goes := newView(o).NextToRemove.Name; goes != "c-1" {
+		t.Errorf("%q goes: %#v", goes, Next(o))
+	}
+}

@@ -127,7 +127,8 @@ func (v *view) leastNeeded() Member {
 		replaced := v.change(m) == ChangeReplace && (m.ID != v.Relocated.ID || v.dispensable(m))
 		return []int{
 			toInt(m.Learner), toInt(m.ID == v.Quarantined.ID), toInt(v.tried(m)), toInt(replaced), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)), toInt(v.farBehind(m)),
-			toInt(replaced && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			toInt(replaced && m.ID == v.Relocated.ID), // else its successor would take another one's place
+			toInt(replaced && m.ID != v.Leader),       // all of those go, so that the leader need not move twice
 			toInt(v.isSuccessor(m) && v.Relocated.ID == 0),
 			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
 		}
