@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -124,5 +125,32 @@ func TestProvenWrong(t *testing.T) {
 	both := alarmed(joins, Alarm{AlarmCorrupt, id(1)}, Alarm{AlarmCorrupt, id(2)})
 	if act, promotes := Next(both).(Promote); promotes {
 		t.Errorf("another one is named as well: %#v", act)
+	}
+}
+
+// TestWhomToDelete: a member may be told to differ alone only where two other voters can agree. A learner that is to be discarded has a copy made.
+func TestWhomToDelete(t *testing.T) {
+	const deletes, copies = "Only if c-1 alone differs from two or more others that agree, delete its volume", "Once the alarm is disarmed, c-1, which has tried an etcd release that was taken back, is removed with its data: copy that first"
+	untried := joining(func(o *Observed) { o.Cluster.NewestPatch = former })
+	more := withLearner(healthyCluster(2, true), 2)
+	more.Etcd.Members[1].Learner, more.Etcd.Members[2].Learner = true, false
+	for title, c := range map[string]struct {
+		o               Observed
+		deletes, copies bool
+	}{
+		"one of three voters":                {healthyCluster(3, true), true, false},
+		"one of two voters":                  {healthyCluster(2, true), false, false},
+		"a learner beside two voters":        {more, true, false},
+		"a learner beside one":               {untried, false, false},
+		"a learner that has tried a release": {takenBack(), false, true},
+		"which is named":                     {takenBack(named), false, false},
+	} {
+		says := Assess(alarmed(c.o, Alarm{AlarmCorrupt, id(1)})).Alarm.Message
+		if strings.Contains(says, deletes) != c.deletes || strings.Contains(says, copies) != c.copies {
+			t.Errorf("%s: %s", title, says)
+		}
+	}
+	if says := Assess(alarmed(takenBack(), Alarm{AlarmCorrupt, id(0)})).Alarm.Message; !strings.Contains(says, copies) {
+		t.Errorf("the other one is named: %s", says)
 	}
 }
