@@ -130,7 +130,10 @@ func TestProvenWrong(t *testing.T) {
 
 // TestWhomToDelete: a member may be told to differ alone only where two other voters can agree. A learner that is to be discarded has a copy made.
 func TestWhomToDelete(t *testing.T) {
-	const deletes, copies = "Only if c-1 alone differs from two or more others that agree, delete its volume", "Once the alarm is disarmed, c-1, which has tried an etcd release that was taken back, is removed with its data: copy that first"
+	const (
+		deletes = "Only if c-1 alone differs from two or more others that agree, delete its volume"
+		copies  = "Once the alarm is disarmed, c-1, which has tried an etcd release that was taken back, is removed with its data: copy that first"
+	)
 	untried := joining(func(o *Observed) { o.Cluster.NewestPatch = former })
 	more := withLearner(healthyCluster(2, true), 2)
 	more.Etcd.Members[1].Learner, more.Etcd.Members[2].Learner = true, false
