@@ -149,6 +149,9 @@ type PatchTrial struct {
 	// failingSince is since when it is neither Ready nor answers, or only now and then; absent while it has not failed since its first start.
 	// +optional
 	FailingSince *metav1.Time `json:"failingSince,omitempty"`
+	// corrupt is true once etcd has raised its alarm CORRUPT since the trial began: such a release is taken back, also after the alarm was disarmed.
+	// +optional
+	Corrupt bool `json:"corrupt,omitempty"`
 }
 
 // RefusedVersion is a patch release that was taken back, because the first member with it failed.

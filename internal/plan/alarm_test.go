@@ -40,7 +40,7 @@ func TestAlarms(t *testing.T) {
 	}{
 		"the member that the alarm names": {
 			all(Alarm{AlarmCorrupt, id(2)}), v1beta2.ReasonCorrupt,
-			[]string{"names c-2 (00000000000000a2)", "hashkv", "Only if c-2 alone differs"},
+			[]string{"names c-2 (00000000000000a2)", "hashkv", "Only if c-2 alone differs from two or more others that agree"},
 			[]string{"c-0", "c-1"},
 		},
 		"two members: no one can be told to be wrong alone": {

@@ -65,26 +65,52 @@ func (v *view) alarmed(kind AlarmKind) (ids []uint64) {
 	return ids
 }
 
+// disputed reports whether etcd says that data differs, and no majority has proven whose is wrong: its alarm CORRUPT names anybody but the member that
+// is quarantined. Whoever it names, anybody's data may be what is right. So meanwhile no learner gets a vote, and nobody goes whose data is there but
+// the one that is quarantined.
+func (v *view) disputed() bool {
+	return slices.ContainsFunc(v.alarmed(AlarmCorrupt), func(id uint64) bool {
+		proven := id != 0 && id == v.Cluster.Quarantined.Member && (id == v.Quarantined.ID || !v.Etcd.lists(id))
+		return !proven
+	})
+}
+
 // minComparable is the number of voters from which on a member can be told to differ from a majority that agrees.
 const minComparable = 3
 
 // corruptMessage asks to compare the members before any volume is deleted: etcd may blame the wrong member, and names none if
-// it cannot tell. It says what to replace only where a majority can prove a single member wrong.
+// it cannot tell. It says what to replace only where a majority can prove a single member wrong: of two either one differs alone. And it says whose
+// data goes once the alarm is disarmed.
 func (v *view) corruptMessage(ids []uint64) string {
 	const compare = "Before replacing anything, compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
 	const restore = "Restore a backup if no majority agrees. "
-	const disarm = "etcd refuses all requests for keys until you run: etcdctl alarm disarm"
+	disarm := v.goesOnceDisarmed() + "etcd refuses all requests for keys until you run: etcdctl alarm disarm"
 	if len(ids) == 1 && ids[0] == 0 {
 		return "etcd has detected that the members' data differs, and cannot tell which is wrong (alarm CORRUPT). " + compare +
 			restore + disarm
 	}
 	text := "etcd's alarm CORRUPT names " + v.namesOf(ids) + ". " + compare
-	if m, known := v.memberByID(ids[0]); known && len(ids) == 1 && (m.Learner || len(v.voters) >= minComparable) {
-		return text + fmt.Sprintf("Only if %s alone differs from all others, delete its volume, if it has one, and its pod: it is then replaced. ",
-			m.Name) + disarm
+	if m, known := v.memberByID(ids[0]); known && len(ids) == 1 && len(v.votersBut(m)) >= minComparable-1 {
+		return text + fmt.Sprintf("Only if %s alone differs from two or more others that agree, delete its volume, if it has one, and its pod: "+
+			"it is then replaced. ", m.Name) + disarm
 	}
 	return text + restore + disarm
+}
+
+// votersBut are the voters other than that member.
+func (v *view) votersBut(m Member) []Member {
+	return slices.DeleteFunc(slices.Clone(v.voters), func(other Member) bool { return other.ID == m.ID })
+}
+
+// goesOnceDisarmed says which learner stays only as long as the alarm stands, empty if none does.
+func (v *view) goesOnceDisarmed() string {
+	i := slices.IndexFunc(v.learners, v.gotRefused)
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("Once the alarm is disarmed, %s, which has tried an etcd release that was taken back, is removed with its data: copy that first, "+
+		"if it may be what is right. ", v.learners[i].Name)
 }
 
 // noSpaceMessage says which members have no room, and what makes some. It has no number that changes while nobody makes room.

@@ -18,6 +18,12 @@ var differing = map[string]scenario{
 	"data differs, from 3 to 1": {
 		sizes: []int{3, 1}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
 	},
+	"data is disputed while it grows": {
+		sizes: []int{1, 2}, only: world.DisputeFaults, faults: 3, full: 4,
+	},
+	"data is disputed, from 3 to 1": {
+		sizes: []int{3, 1}, only: world.DisputeFaults, faults: 2, full: 3,
+	},
 	"data differs in a template roll": {
 		sizes: []int{3}, edits: []edit{template(1)}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
 	},
@@ -33,10 +39,26 @@ var differingMutants = map[string]mutant{
 		next: learnsFromAnyone, want: "S2: c-", persistent: true,
 		scenario: scenario{sizes: []int{3, 4}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
 	},
+	"a learner votes while data is disputed": {
+		next: hearsNoAlarm, want: "S2: c-1 is to vote", scenario: scenario{sizes: []int{1, 2}, running: true, lockstep: true, only: world.DisputeFaults, faults: 1},
+	},
+	"a member goes that may have the right data": {
+		next: hearsNoAlarm, want: "S2: c-2 is removed (Scaling)",
+		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DisputeFaults, faults: 1},
+	},
 	"the volume of a quarantined member is deleted": {
 		next: forgetsEvidence, want: "S2: volume", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
 	},
+}
+
+// hearsNoAlarm takes what etcd says of data that differs for nothing.
+func hearsNoAlarm(o plan.Observed) plan.Action {
+	o.Etcd.Answers = slices.Clone(o.Etcd.Answers)
+	for i := range o.Etcd.Answers {
+		o.Etcd.Answers[i].Alarms = nil
+	}
+	return plan.Next(o)
 }
 
 // learnsFromAnyone does not know who is quarantined while it has new members join.

@@ -72,6 +72,14 @@ var following = map[string]scenario{
 	"a patch, and data that differs where one runs": {
 		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), tested: []string{"3.6.16"}, only: world.CorruptFaults, faults: 3, full: 4,
 	},
+	"a patch, data that differs, and a version is named": {
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{names("3.6.16")}, tested: []string{"3.6.16"}, only: world.CorruptFaults,
+		faults: 2, full: 3,
+	},
+	"a patch, data that differs, and a pause": {
+		sizes: []int{1}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{pausedAlone, goesOn}, tested: []string{"3.6.16"}, only: world.CorruptFaults,
+		faults: 2, full: 3,
+	},
 	"a patch, and a pause": {
 		sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), edits: []edit{pausedAlone, goesOn}, tested: []string{"3.6.16"}, only: world.PatchFaults,
 		faults: 2, full: 3,
@@ -116,7 +124,7 @@ var followingMutants = map[string]mutant{
 	"a patch is not tried for long":               {next: triesBriefly, want: "R: c-", scenario: soured},
 	"a learner votes that tries a patch":          {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
 	"a learner votes that failed with a patch":    {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was taken back", scenario: soured1},
-	"a learner goes that may have the right data": {next: forgetsCorrupt, want: "R: c-1 is removed, which has tried 3.6.16", scenario: corrupt1},
+	"a learner goes that may have the right data": {next: forgetsCorrupt, want: "S2: c-1 is removed (SpecChanged)", scenario: corrupt1},
 	"a patch is given without another look":       {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
 	"a patch that failed elsewhere is followed":   {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
 	"a patch that fails later is kept":            {next: neverRetreats, want: "L1", scenario: soured},
@@ -168,10 +176,7 @@ func forgetsRefused(o plan.Observed) plan.Action {
 // forgetsCorrupt knows no alarm once a release was taken back.
 func forgetsCorrupt(o plan.Observed) plan.Action {
 	if len(o.Cluster.RefusedPatches) > 0 {
-		o.Etcd.Answers = slices.Clone(o.Etcd.Answers)
-		for i := range o.Etcd.Answers {
-			o.Etcd.Answers[i].Alarms = nil
-		}
+		return hearsNoAlarm(o)
 	}
 	return plan.Next(o)
 }

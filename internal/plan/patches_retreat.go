@@ -49,7 +49,7 @@ func (v *view) failsTrial() string {
 	t := v.OnTrial.Trial
 	pod, there := v.pods[t.Member]
 	switch {
-	case len(v.alarmed(AlarmCorrupt)) > 0: // none was raised when it began, and whom etcd names need not be who is wrong
+	case t.Corrupt: // none was raised when it began, and whom etcd names need not be who is wrong
 		return fmt.Sprintf("etcd has found that data differs (alarm CORRUPT), while %s was the first member to run etcd %s", t.Member, v.OnTrial.Version)
 	case there && t.crashed(pod):
 		return fmt.Sprintf("%s was healthy with etcd %s, and then etcd ended and was started again", t.Member, v.OnTrial.Version)

@@ -21,6 +21,8 @@ type PatchTrial struct {
 	// Failing is since when neither the operator nor the kubelet finds the member healthy, or only now and then; zero while one of them has at all
 	// times since its first start. It equals Began until that has come to its end.
 	Failing time.Time `json:",omitzero"`
+	// Corrupt is true once etcd has raised its alarm CORRUPT since the trial began: such a release is never accepted, whoever disarms the alarm.
+	Corrupt bool `json:",omitempty"`
 }
 
 // trialTime is how long the first member has to be healthy with a release before others get it.
@@ -60,7 +62,9 @@ func (p Patch) after(a Action) Patch {
 }
 
 // anew is the trial as it begins anew once a pod, or another container in it, is seen.
-func (t PatchTrial) anew() PatchTrial { return PatchTrial{Member: t.Member, Began: t.Began} }
+func (t PatchTrial) anew() PatchTrial {
+	return PatchTrial{Member: t.Member, Began: t.Began, Corrupt: t.Corrupt}
+}
 
 // begun is the trial as it begins in a pod.
 func (t PatchTrial) begun(in Pod, now time.Time) PatchTrial {
@@ -71,13 +75,15 @@ func (t PatchTrial) begun(in Pod, now time.Time) PatchTrial {
 	case failing.Equal(t.Began): // that is still its first start
 		began = failing
 	}
-	return PatchTrial{Member: in.Name, PodUID: in.UID, Began: began, Failing: failing, Restarts: in.Restarts}
+	return PatchTrial{Member: in.Name, PodUID: in.UID, Began: began, Failing: failing, Restarts: in.Restarts, Corrupt: t.Corrupt}
 }
 
 // watched is a release with what this observation says of the first member that has it. Once that was healthy for long enough, it is accepted, and
 // stays, whatever becomes of the member then.
 func (v *view) watched(p Patch) Patch {
-	if v.lostWell(p) {
+	corrupt := p.Trial.Corrupt || len(v.alarmed(AlarmCorrupt)) > 0
+	p.Trial.Corrupt = corrupt && p.Trial.Member != ""
+	if v.lostWell(p) && !p.Trial.Corrupt {
 		p.Trial, p.Since = PatchTrial{}, v.Now
 	}
 	pod, there := v.firstWith(p)
@@ -91,6 +97,7 @@ func (v *view) watched(p Patch) Patch {
 	if t.PodUID != pod.UID {
 		*t = t.begun(pod, v.Now)
 	}
+	t.Corrupt = corrupt
 	healthy := v.doesWell(pod, p.Version)
 	switch {
 	case t.crashed(pod): // and that is not forgotten if it is healthy again
@@ -104,7 +111,7 @@ func (v *view) watched(p Patch) Patch {
 		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
 		}
-	case len(v.alarmed(AlarmCorrupt)) == 0 && v.Now.Sub(t.Healthy) >= v.pressed(trialTime): // whoever may have to be taken back is not accepted
+	case !corrupt && v.Now.Sub(t.Healthy) >= v.pressed(trialTime): // whoever may have to be taken back is not accepted
 		return Patch{Version: p.Version, Since: p.Since}
 	}
 	return p
@@ -219,7 +226,7 @@ func (v *view) newVersion() string {
 // tellTrial says what the members wait for that do not have the release yet.
 func (v *view) tellTrial() {
 	switch p := v.OnTrial; {
-	case p.Trial.Member != "" && v.Now.Sub(p.Trial.Began) < v.pressed(trialLimit) &&
+	case p.Trial.Member != "" && !p.Trial.Corrupt && v.Now.Sub(p.Trial.Began) < v.pressed(trialLimit) &&
 		(v.triedWell() || p.Trial.Failing.IsZero() || v.Now.Sub(p.Trial.Failing) < v.pressed(stepLimit)):
 		v.held(FeaturePatches, v1beta2.ReasonPatchOnTrial, v.trialMessage())
 	case p.Trial.Member != "":
@@ -232,13 +239,16 @@ func (v *view) tellTrial() {
 // triedWell reports whether the first member is healthy with the release, and its etcd has not ended since it first was.
 func (v *view) triedWell() bool {
 	t := v.OnTrial.Trial
-	return !t.Healthy.IsZero() && !t.crashed(v.pods[t.Member])
+	return !t.Healthy.IsZero() && !t.Corrupt && !t.crashed(v.pods[t.Member])
 }
 
 // trialMessage says how long the trial takes. It names times, so that it does not change with every pass.
 func (v *view) trialMessage() string {
 	p := v.OnTrial
 	switch {
+	case p.Trial.Corrupt:
+		return fmt.Sprintf("etcd has found that data differs (alarm CORRUPT) while %s was the first member to run etcd %s: the others run %s, and it takes "+
+			"the mode On, or a version named by spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)
 	case v.lostFirst(p):
 		return fmt.Sprintf("%s, which was the first member to run etcd %s, was lost: the others run %s, and it takes the mode On, or a version named by "+
 			"spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)
@@ -253,6 +263,6 @@ func (v *view) trialMessage() string {
 
 // TrialEnds is when the first member will have been healthy for long enough with a release, and false if it is not, or there is none.
 func (known Assessment) TrialEnds(pace int) (time.Time, bool) {
-	healthy := known.OnTrial.Trial.Healthy
-	return healthy.Add(trialTime / time.Duration(max(1, pace))), !healthy.IsZero()
+	t := known.OnTrial.Trial
+	return t.Healthy.Add(trialTime / time.Duration(max(1, pace))), !t.Healthy.IsZero() && !t.Corrupt
 }

@@ -24,6 +24,12 @@ func (v *view) inProgress(but uint64) Action {
 		if v.tried(m) && v.healthy(m) {
 			return Wait{Reason: v1beta2.ReasonPatchOnTrial, After: v.poll(), Message: v.trialMessage()}
 		}
+		if v.disputed() && v.healthy(m) {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
+				Message: fmt.Sprintf("learner %s does not vote as long as etcd's alarm CORRUPT stands: compare the members' data, then disarm it", m.Name),
+			}
+		}
 		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),

@@ -37,7 +37,7 @@ func (v *view) lostReason(m Member) string {
 	p, running := v.pods[m.Name]
 	_, answers := v.answer(m)
 	switch {
-	case v.gotRefused(m) && len(v.alarmed(AlarmCorrupt)) == 0: // while data differs it stays: of a voter and a learner, nobody knows whose is right
+	case v.gotRefused(m) && !v.disputed():
 		return v1beta2.ReasonSpecChanged // it has no vote yet, and a new one gets a release that works
 	case answers:
 		return "" // still voting, even if its pod is on its way out: wait until it stops
@@ -49,6 +49,8 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonVolumeLost
 	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost
+	case v.disputed(): // from here on its data is there, and may be what is right
+		return ""
 	case running && v.overdue(p):
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
@@ -148,10 +150,10 @@ func addToService(v *view) Action {
 
 // promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
 // One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on. One with a release
-// that was taken back never is.
+// that was taken back never is, and none is while it is disputed whose data is right.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
 func promoteLearner(v *view) Action {
-	if len(v.voters) >= v.MaxMembers {
+	if len(v.voters) >= v.MaxMembers || v.disputed() {
 		return nil
 	}
 	for _, m := range v.learners {

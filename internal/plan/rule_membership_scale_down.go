@@ -84,10 +84,10 @@ func (v *view) surplus(candidates int) bool {
 	return n > 0 && !takesPlace
 }
 
-// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back. While etcd says
-// that data differs, theirs may be right, and they stay.
+// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back. While it is
+// disputed whose data is right they stay.
 func (v *view) failedToReplace() bool {
-	return len(v.alarmed(AlarmCorrupt)) == 0 && !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
+	return !v.disputed() && !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })
 }
 
 // nextCandidateToDelete returns the last candidate that the API server does not refuse to delete.
@@ -107,7 +107,7 @@ func (v *view) nextToRemove() Member {
 		return Member{}
 	}
 	victim := v.leastNeeded()
-	if !victim.Learner && v.budgetRefused() || v.mayRecover(victim) || v.awaitsOthers(victim) {
+	if !victim.Learner && v.budgetRefused() || v.mayRecover(victim) || v.awaitsOthers(victim) || v.disputed() && victim.ID != v.Quarantined.ID {
 		return Member{}
 	}
 	return victim

@@ -21,6 +21,7 @@ func patchOf(v *v1beta2.ChosenVersion) plan.Patch {
 	if t := v.Trial; t != nil && p.InsteadOf != "" {
 		p.Trial = plan.PatchTrial{
 			Member: t.Member, PodUID: t.PodUID, Began: t.Began.Time, Healthy: TimeIn(t.HealthySince), WasHealthy: t.WasHealthy, Restarts: int(t.Restarts), Failing: TimeIn(t.FailingSince),
+			Corrupt: t.Corrupt,
 		}
 	}
 	return p
@@ -38,7 +39,7 @@ func chosenVersion(p plan.Patch) *v1beta2.ChosenVersion {
 	if t := p.Trial; t.Member != "" {
 		v.Trial = &v1beta2.PatchTrial{
 			Member: t.Member, PodUID: t.PodUID, Began: metav1.NewTime(t.Began), HealthySince: timeOrNil(t.Healthy), WasHealthy: t.WasHealthy,
-			Restarts: int32(t.Restarts), FailingSince: timeOrNil(t.Failing), //nolint:gosec // the kubelet's own number
+			Restarts: int32(t.Restarts), FailingSince: timeOrNil(t.Failing), Corrupt: t.Corrupt, //nolint:gosec // the kubelet's own number
 		}
 	}
 	return v

@@ -106,7 +106,7 @@ func something(t *testing.T, v reflect.Value) {
 			},
 			Patch: plan.Patch{
 				Version: "3.6.16", InsteadOf: "3.6.15", Image: "etcd:v3.6.15@sha256:0123", Since: at, GivenUp: plan.GivenUpPatch{Version: "3.6.17", Because: "why"},
-				Trial: plan.PatchTrial{Member: "c-1", PodUID: "uid", Began: at, Healthy: at, WasHealthy: true, Restarts: 7, Failing: at},
+				Trial: plan.PatchTrial{Member: "c-1", PodUID: "uid", Began: at, Healthy: at, WasHealthy: true, Restarts: 7, Failing: at, Corrupt: true},
 			},
 		}))
 	case []plan.RefusedPatch:

@@ -133,8 +133,8 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if remove, ok := a.(plan.RemoveMember); ok {
 		w.checkRemoval(remove, o)
 		w.checkMoved(remove)
-		w.checkDiscarded(remove)
 	}
+	w.checkDisputed(a)
 	w.checkFed(a, o)
 	w.checkHibernation(a)
 	w.checkAutopilot(a, o)

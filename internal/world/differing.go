@@ -129,6 +129,28 @@ func (w *World) checkFed(a plan.Action, o *plan.Observed) {
 	}
 }
 
+// checkDisputed is S2 while etcd says that data differs, and nobody is quarantined for that: anybody's data may be what is right.
+func (w *World) checkDisputed(a plan.Action) {
+	g := w.Etcd.Group(w.Status.ID)
+	if !w.Alarm || g == nil || slices.ContainsFunc(w.Pods, func(p Pod) bool { return p.Lie != honest }) {
+		return
+	}
+	quarantined := w.Status.Quarantined.Member
+	if accused := w.corruption(g).Member; accused != 0 && accused == quarantined {
+		return
+	}
+	switch act := a.(type) {
+	case plan.Promote:
+		w.violate("S2: %s is to vote while nobody knows whose data is right", act.Name)
+	case plan.RemoveMember:
+		p := w.pod(act.Name)
+		if d := w.Etcd.Disk(w.lasting(act.Name, p, p.stays())); act.ID != quarantined && d != nil && d.Synced && d.ClusterID == g.ID && d.MemberID == act.ID {
+			w.violate("S2: %s is removed (%s), and its data may be what is right", act.Name, act.Why)
+		}
+	default:
+	}
+}
+
 // wrongLeads reports whether the operator sees the quarantined member lead.
 func (w *World) wrongLeads(o *plan.Observed) bool {
 	id := w.Status.Quarantined.Member

@@ -57,6 +57,9 @@ var (
 	DiskFaults = []Kind{diskSlows, diskHangs}
 	DataFaults = []Kind{alarmRaised, dataRolledBack}
 	RoomFaults = []Kind{quotaReached}
+
+	// DisputeFaults are alarms about data, and pods that do not start again.
+	DisputeFaults = []Kind{alarmRaised, podKilled, podStuck}
 )
 
 // disks is what a look at the disks has shown: there is one only while something is slow.

@@ -69,6 +69,7 @@ const (
 	markRefused
 	markSour
 	markNoted
+	markTrialCorrupt
 )
 
 // And those of what members use, and are to request.

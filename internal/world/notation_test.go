@@ -67,7 +67,7 @@ var words = []string{
 	"CommitHibernation.Members", "CommitRelocation.Relocation.Since", "CommitRelocation.Relocation.Successor", "CommitTuning.Because",
 	"CommitTuning.From", "CommitTuning.FromResources.CPU", "CommitTuning.FromResources.Memory", "CommitTuning.FromVersion", "CommitTuning.FromVolume",
 	"CommitTuning.Member", "CommitTuning.Refused.Image", "CommitTuning.Refused.Since", "CommitTuning.Tuned.Patch.GivenUp.Because", "CommitTuning.Tuned.Patch.GivenUp.Version", "CommitTuning.Tuned.Patch.Image", "CommitTuning.Tuned.Patch.Since",
-	"CommitTuning.Tuned.Patch.Trial.Began", "CommitTuning.Tuned.Patch.Trial.Failing", "CommitTuning.Tuned.Patch.Trial.Healthy",
+	"CommitTuning.Tuned.Patch.Trial.Began", "CommitTuning.Tuned.Patch.Trial.Corrupt", "CommitTuning.Tuned.Patch.Trial.Failing", "CommitTuning.Tuned.Patch.Trial.Healthy",
 	"CommitTuning.Tuned.Patch.Trial.Member", "CommitTuning.Tuned.Patch.Trial.PodUID", "CommitTuning.Tuned.Patch.Trial.Restarts", "CommitTuning.Tuned.Patch.Trial.WasHealthy",
 	"CommitTuning.Tuned.Resized.Since",
 	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Defragment.Free", "Defragment.Pause", "Disarm.Name", "Idle.Message", "MoveLeader.FromName",

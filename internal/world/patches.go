@@ -192,4 +192,5 @@ func (e *encoder) tried(t plan.PatchTrial) {
 	e.named(markTrial, t.Member+" "+t.PodUID)
 	times := bits(true, t.Began.Equal(base), !t.Healthy.IsZero(), t.Healthy.Equal(base), !t.Failing.IsZero(), t.Failing.Equal(base), t.WasHealthy)
 	e.rare(markTrialTimes, 128*t.Restarts+times)
+	e.rare(markTrialCorrupt, bits(t.Corrupt))
 }

@@ -120,17 +120,6 @@ func (w *World) checkPromoted(a plan.Action) {
 	}
 }
 
-// checkDiscarded is for a learner that has tried a release: while etcd says that data differs, its own may be what is right.
-func (w *World) checkDiscarded(act plan.RemoveMember) {
-	p := w.pod(act.Name)
-	if p == nil || !w.Alarm || !w.Status.Refuses(p.Version) {
-		return
-	}
-	if s, runs := w.server(p); runs && s.member != nil && s.member.Learner {
-		w.violate("R: %s is removed, which has tried %s, and whose data may be right", act.Name, p.Version)
-	}
-}
-
 // checkTried is for a member that is to get a version.
 func (w *World) checkTried(name, release string) {
 	p, v := w.pod(name), w.volume(name)
@@ -154,10 +143,13 @@ func (w *World) checkTried(name, release string) {
 // checkAccepted is for a release whose trial ends well. What is recorded by a pass that was held up was so when it began.
 func (w *World) checkAccepted(next *Status) {
 	before, after := w.Status.Tuned.Patch, next.Tuned.Patch
+	if tried := after.Trial.Member != ""; w.Alarm && tried && !after.Trial.Corrupt && w.undisturbed() && w.Etcd.Read(w.Status.ID) {
+		w.violate("R: %s is on trial, and that data differs is forgotten once the alarm is disarmed", after.Version)
+	}
 	if before.InsteadOf == "" || after.InsteadOf != "" || before.Version != after.Version || !w.undisturbed() {
 		return
 	}
-	if w.Alarm {
+	if w.Alarm || before.Trial.Corrupt {
 		w.violate("R: %s is accepted, although etcd has found that data differs", after.Version)
 	}
 	for i := range w.Pods {
