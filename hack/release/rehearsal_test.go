@@ -36,7 +36,8 @@ func TestReleaseIsForAllPlatforms(t *testing.T) {
 		{"OTHER=linux/amd64", "", false},
 	} {
 		// Nobody has written about that version, so nothing is made of it.
-		output, err := runMake(t, []string{test.set}, "release", "VERSION=77.0.0", "DIST="+t.TempDir(), "BIN="+t.TempDir(), "REHEARSAL="+test.rehearsal)
+		set := []string{"PLATFORMS=$(ALL_PLATFORMS)", "PLUGIN_PLATFORMS=$(ALL_PLUGIN_PLATFORMS)", test.set}
+		output, err := runMake(t, set, "release", "VERSION=77.0.0", "DIST="+t.TempDir(), "BIN="+t.TempDir(), "REHEARSAL="+test.rehearsal)
 		if err == nil || strings.Contains(output, "for all platforms: unset") != test.refused || strings.Contains(output, "CHANGELOG.md") == test.refused {
 			t.Errorf("with %s, make release REHEARSAL=%s: %v, want it to be refused for its platforms: %v\n%s", test.set, test.rehearsal, err, test.refused, output)
 		}
