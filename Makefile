@@ -314,12 +314,12 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: test-autopilot
-test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.5.35,3.7.3 for another etcd, QUIET=6h for a night, pressed into a quarter of an hour)
+test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.5.35,3.7.3 for another etcd: most stories are told of the first one alone, QUIET=6h for a night, pressed into a quarter of an hour)
 	@echo "==> user stories about Auto Pilot"
 	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=$(AT_ONCE) -count=1 -timeout=120m -v
 
 .PHONY: test-migrate
-test-migrate: image ## Run the commands of README.md on a real Kubernetes, and those of docs/migrate.md: bring the data of an etcd in a StatefulSet into an EtcdCluster, and back
+test-migrate: image ## Run the commands of README.md under "Run a cluster", "Back it up" and "Uninstall" on a real Kubernetes, which deletes the operator and deploys it again, and those of docs/migrate.md: bring the data of an etcd in a StatefulSet into an EtcdCluster, and back
 	@echo "==> user stories of those who read the documents"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(MIGRATE_STORIES))$$' -count=1 -timeout=60m -v
 
@@ -332,12 +332,12 @@ test-alerts: ## Have promtool judge what each alert fires on, and on what it doe
 	TEST_ASSET_PROMTOOL=$(call tool,promtool) go test -C test ./alerts -count=1 -v
 
 .PHONY: test-install
-test-install: image ## Release this commit twice on trial, install and upgrade both on a real Kubernetes by YAML and Helm, below running clusters (STORIES=regexp for some)
+test-install: image ## Delete the operator, its CRDs and all their objects from the lab; then install a rehearsed release of the last commit there by YAML and Helm, and upgrade it below clusters of its own (STORIES=regexp for some)
 	@echo "==> user stories of those who install a release"
 	$(on-lab) VERSION=$(VERSION) HELM=$(call tool,helm) go test -C test/e2e ./install -run '$(STORIES)' -count=1 -timeout=180m -v
 
 .PHONY: test-olm
-test-olm: image-olm ## Run the stories of those who install the operator by OLM, releases on trial among them (STORIES=regexp for some)
+test-olm: image-olm ## Run the stories of those who install the operator by OLM, rehearsed releases among them (STORIES=regexp for some)
 	@echo "==> user stories with OLM"
 	go test -C test/lab -tags=lab ./internal/olm
 	$(on-lab) VERSION=$(VERSION) PREVIOUS_IMG=$(LAB_PREVIOUS_IMG) SCORECARD_IMG=$(LAB_SCORECARD_IMG) \
@@ -379,8 +379,8 @@ reproducible: ## Build this commit three times in different ways, and compare pr
 	go test -C test -count=1 -timeout=60m -v ./reproducible -run '^TestReproducible$$'
 
 .PHONY: test-release
-test-release: ## Release this commit on trial from two folders, compare both byte for byte, and look whether all is there and can be pushed
-	@echo "==> release on trial"
+test-release: ## Rehearse the release of this commit in two folders, compare both byte for byte, and look whether all is there and can be pushed
+	@echo "==> rehearsed release"
 	PLATFORMS=$(PLATFORMS) PLUGIN_PLATFORMS=$(PLUGIN_PLATFORMS) go test -C test -count=1 -timeout=90m -v ./reproducible -run '^TestRelease$$'
 
 .PHONY: explore

@@ -20,8 +20,13 @@ RELEASE = $(DIST)/v$(VERSION)
 STAGE = $(BIN)/release
 # SOURCE is the address of the repository, whose page of the release has the files.
 SOURCE ?= https://github.com/etcdpilot/etcd-operator
-# REHEARSAL=yes makes a release of a tree that is not committed yet, or whose changelog has no date: to look at, not to publish.
+# REHEARSAL=yes makes a release of a tree that is not committed yet, whose changelog has no date, or for some platforms: to look at, not to
+# publish. The file REHEARSAL, which has a checksum as the others have, keeps that folder from being pushed or signed as a release.
 REHEARSAL ?=
+refuse-rehearsed = test '$(REHEARSAL)' = yes || test ! -e $(RELEASE)/REHEARSAL || \
+	{ echo "$(RELEASE) is a rehearsal, nothing to publish: make the release again, or say REHEARSAL=yes if this is a rehearsal, too" >&2; exit 1; }
+refuse-partial = test '$(REHEARSAL)' = yes || test '$(PLATFORMS) $(PLUGIN_PLATFORMS)' = '$(ALL_PLATFORMS) $(ALL_PLUGIN_PLATFORMS)' || \
+	{ echo "a release is for all platforms: unset PLATFORMS and PLUGIN_PLATFORMS, or say REHEARSAL=yes" >&2; exit 1; }
 # LATEST=yes has release-push move the catalog's tag latest, too, from which OLM updates by itself. Without it release-latest does, later.
 LATEST ?=
 # PUSHED is the list of what release-push has pushed, by digest, which release-sign signs.
@@ -100,9 +105,10 @@ release: export GOFIPS140 := off
 
 .PHONY: release
 release: STAMP = v$(VERSION)
-release: ## Write dist/vVERSION: all that the page of a release carries, for all PLATFORMS (REHEARSAL=yes to try it)
+release: ## Write dist/vVERSION: all that the page of a release carries, for all platforms (REHEARSAL=yes to try it)
 	@echo "==> release $(VERSION)"
 	@test -z "$$(go env GOEXPERIMENT)" || { echo "GOEXPERIMENT is $$(go env GOEXPERIMENT): unset it, it changes what is compiled" >&2; exit 1; }
+	@$(refuse-partial)
 	$(RELEASER) check --dir $(ROOT) --version $(VERSION) $(if $(filter yes,$(REHEARSAL)),--rehearsal)
 	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
 	$(release-programs)
@@ -125,6 +131,7 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	cp $(STAGE)/catalog/catalog/$(PACKAGE)/v$(VERSION).yaml $(STAGE)/out/catalog-v$(VERSION).yaml
 	$(RELEASER) notes --dir $(ROOT) --version $(VERSION) --source $(SOURCE) --images $(STAGE)/out/images.txt > $(STAGE)/notes.md
 	mv $(STAGE)/notes.md $(STAGE)/out/release-notes.md
+	$(if $(filter yes,$(REHEARSAL)),echo "This is a rehearsal: nothing to publish." > $(STAGE)/out/REHEARSAL)
 	$(RELEASER) sums $(STAGE)/out
 	mv $(STAGE)/out $(RELEASE)
 	@echo "release $(VERSION) is in $(RELEASE)"
@@ -144,11 +151,13 @@ release-catalog:
 .PHONY: release-push
 release-push: ## Push the images and the chart of dist/vVERSION to REGISTRY (LATEST=yes to move the catalog's tag latest, too)
 	@test -z "$${COSIGN_KEY:-}" || { echo "COSIGN_KEY is set, and this signs nothing: unset it, then make release-sign" >&2; exit 1; }
+	@$(refuse-rehearsed)
 	helm=$(call tool,helm); pushed=$$($(RELEASER) push --release "$$(cd $(RELEASE) && pwd)" --version $(VERSION) --registry $(REGISTRY) \
 	  --helm "$$helm" $(if $(filter yes,$(LATEST)),--latest etcd-operator-catalog)); echo "$$pushed" | tee $(PUSHED)
 
 .PHONY: release-latest
 release-latest: ## Have the catalog's tag latest in REGISTRY refer to dist/vVERSION, if that was pushed and is the highest version
+	@$(refuse-rehearsed)
 	$(RELEASER) latest --release "$$(cd $(RELEASE) && pwd)" --registry $(REGISTRY) --image etcd-operator-catalog
 
 # images-listed and images-pushed have to be the same before anything is signed. What the chart's digest is only the registry knows.
@@ -159,6 +168,7 @@ chart-pushed = $(subst .,[.],$(REGISTRY))/charts/etcd-operator@sha256:[0-9a-f]{6
 # Nothing is compiled here, and cosign alone is run with the key, which is a file, or an address such as of a KMS. It gets names by digest.
 .PHONY: release-sign
 release-sign: ## Sign what release-push has pushed, for each platform, and the checksums of dist/vVERSION, by COSIGN_KEY
+	@$(refuse-rehearsed)
 	@test -n "$${COSIGN_KEY:-}" || { echo "say what to sign with: COSIGN_KEY=cosign.key" >&2; exit 1; }
 	@command -v cosign > /dev/null || { echo "put cosign into PATH: it is what signs" >&2; exit 1; }
 	@test -s $(PUSHED) || { echo "$(PUSHED) is missing: make release-push writes it" >&2; exit 1; }

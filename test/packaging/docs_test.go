@@ -29,9 +29,9 @@ var makefiles = []string{"Makefile", "hack/bundle.mk", "hack/docs.mk", "hack/nam
 
 var (
 	// code is what a document shows as code: a block, or a span in a line.
-	code = regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]+`")
+	code = regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`\n]+`")
 	// target is what make is to build. Comments and variables have other characters.
-	target = regexp.MustCompile("(?m)(?:^|`|&& )make ([a-z][a-z -]*[a-z])")
+	target = regexp.MustCompile("(?m)(?:^ *|`|&& )make ([a-z][a-z -]*[a-z])")
 	// testNamed is a test in a table: its folder where several have one of that name, its function, and its parts.
 	testNamed = regexp.MustCompile("`(?:([a-z][\\w/]*) )?(Test[A-Z]\\w*)((?:/[^`|]+)?)`")
 	function  = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)

@@ -12,7 +12,7 @@ import (
 // testPush pushes the release twice, looks whether all is there and signed, and whether another content is refused.
 func (r release) testPush(t *testing.T) {
 	at, root := serve(t), filepath.Join(string(r), "..", "..")
-	of := " VERSION=" + version + " REGISTRY=" + at + "/mirror"
+	of := " REHEARSAL=yes VERSION=" + version + " REGISTRY=" + at + "/mirror"
 	push := "make release-push" + of
 	run(t, root, nil, push)
 	if latest, err := crane.Digest(at + "/mirror/etcd-operator-catalog:latest"); err == nil {
@@ -67,6 +67,10 @@ func (r release) testPushRefused(t *testing.T, push, sign, at string) {
 	root := filepath.Join(string(r), "..", "..")
 	if err := crane.Copy(at+"/mirror/etcd-operator-bundle:v"+version, at+"/mirror/etcd-operator:v"+version); err != nil {
 		t.Fatal(err)
+	}
+	forReal := strings.ReplaceAll(push, "REHEARSAL=yes", "REHEARSAL=")
+	if output := run(t, root, nil, "! "+forReal+" 2>&1"); !strings.Contains(output, "is a rehearsal") {
+		t.Errorf("what is rehearsed is published, and it says\n%s", output)
 	}
 	if output := run(t, root, nil, "! "+push+" 2>&1"); !strings.Contains(output, "never changed") {
 		t.Errorf("another image has its tag, and it says\n%s", output)

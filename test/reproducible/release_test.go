@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// version that is released on trial, from a tree without its tag.
+// version whose release is rehearsed, from a tree without its tag.
 const version = "0.1.0"
 
 // platforms are those that make test-release names by a variable, and that make release reads from it, too.
@@ -88,7 +88,7 @@ func (r release) names(t *testing.T) (names []string) {
 // testFiles wants what the page lists, with its checksums.
 func (r release) testFiles(t *testing.T) {
 	want := []string{
-		"SHA256SUMS", "catalog-v" + version + ".yaml", "crds.yaml", "etcd-operator-" + version + ".tgz", "etcd-operator-bundle-image.tar",
+		"REHEARSAL", "SHA256SUMS", "catalog-v" + version + ".yaml", "crds.yaml", "etcd-operator-" + version + ".tgz", "etcd-operator-bundle-image.tar",
 		"etcd-operator-catalog-image.tar", "etcd-operator-image.tar", "etcd-operator-scorecard-image.tar", "etcd.yaml", "images.txt", "install-namespaced.yaml", "install.yaml",
 		"release-notes.md", "sboms.tar.gz", "third-party-licenses.txt",
 	}
@@ -114,12 +114,13 @@ func (r release) testFiles(t *testing.T) {
 func testRefused(t *testing.T, dir string) {
 	root := filepath.Join(dir, "..", "..")
 	for arguments, want := range map[string]string{
-		"VERSION=" + version:               "Unreleased",
-		"VERSION=7.8.9 REHEARSAL=yes":      "CHANGELOG.md",
-		"VERSION=7.8.9-rc.1 REHEARSAL=yes": "channels.yaml",
-		"VERSION=one REHEARSAL=yes":        "VERSION",
+		"VERSION=" + version:                            "Unreleased",
+		"VERSION=" + version + " PLATFORMS=linux/amd64": "for all platforms",
+		"VERSION=7.8.9 REHEARSAL=yes":                   "CHANGELOG.md",
+		"VERSION=7.8.9-rc.1 REHEARSAL=yes":              "channels.yaml",
+		"VERSION=one REHEARSAL=yes":                     "VERSION",
 	} {
-		output := run(t, root, nil, "! make release "+arguments+" 2>&1")
+		output := run(t, root, nil, "! env -u PLATFORMS -u PLUGIN_PLATFORMS make release "+arguments+" 2>&1")
 		if !strings.Contains(output, want) {
 			t.Errorf("make release %s: want %s, and it says\n%s", arguments, want, output)
 		}
@@ -127,7 +128,7 @@ func testRefused(t *testing.T, dir string) {
 	if err := os.WriteFile(filepath.Join(root, "more.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if output := run(t, root, nil, "! make release VERSION="+version+" 2>&1"); !strings.Contains(output, "more.txt") {
+	if output := run(t, root, nil, "! env -u PLATFORMS -u PLUGIN_PLATFORMS make release VERSION="+version+" 2>&1"); !strings.Contains(output, "more.txt") {
 		t.Errorf("a file that is in no commit: it says\n%s", output)
 	}
 	if _, err := os.Stat(dir); err != nil {

@@ -45,16 +45,6 @@ func begin(t *testing.T) *story {
 	return s
 }
 
-// removeAll removes whatever any of the stories may have installed, or make deploy.
-func (s *story) removeAll(ctx context.Context) error {
-	wait := "--timeout=" + limit.String()
-	if err := s.Run(ctx, "delete", "--ignore-not-found", wait, "-f", this.File("install.yaml")); err != nil {
-		return err
-	}
-	return s.Run(ctx, "delete", "role,rolebinding", "--all-namespaces", wait,
-		"-l", "app.kubernetes.io/name=etcd-operator,app.kubernetes.io/component=rights")
-}
-
 // commands is the only block of commands with a text in a section of a document, without the lines that begin with one of these: what the
 // files of a release spare, or what was done before.
 func (s *story) commands(document, section, having string, without ...string) string {

@@ -30,7 +30,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// verifies compares the files of a release with their checksums. Nothing is signed on trial.
+// verifies compares the files of a release with their checksums. What is rehearsed is not signed.
 func (s *story) verifies(r released.Release) {
 	s.t.Helper()
 	out := s.types(r, r.Folder(), s.commands("release.md", "Verify", "cosign verify-blob", "cosign "))

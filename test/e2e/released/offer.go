@@ -28,7 +28,7 @@ func (r Release) offer(ctx context.Context, registry string, out io.Writer) erro
 	if err := r.takeBack(ctx, registry); err != nil {
 		return err
 	}
-	return r.makes(ctx, out, "release-push", "REGISTRY="+registry)
+	return r.makes(ctx, out, "release-push", "REHEARSAL=yes", "REGISTRY="+registry)
 }
 
 // takeBack removes the tags of the version from a registry.

@@ -1,4 +1,4 @@
-// Package released makes releases of a source tree on trial, as those who publish one do, and offers them in the lab's registry.
+// Package released rehearses releases of a source tree, by the targets of those who publish one, and offers them in the lab's registry.
 package released
 
 import (
