@@ -18,9 +18,11 @@ import (
 
 // TestAPIServerResizes has a real API server resize a pod that no node has taken: to what Auto Pilot has chosen, with limits in proportion, to more, to
 // less, and back to what the spec says. So the quality of service is the same each time, whether requests and limits are equal, or only one of them is
-// given. The pod asks a node for no more than its spec then, with the container that installs what etcd is started by.
+// given. The pod asks a node for no more than its spec then, with the container that installs what etcd is started by. An API server that resizes
+// nothing has it recorded on the pod that it stays as it is.
 func TestAPIServerResizes(t *testing.T) {
-	api := testenv.Client(t, testenv.Start(t))
+	config := testenv.Start(t)
+	api, resizes := testenv.Client(t, config), testenv.Resizes(t, config)
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -49,6 +51,15 @@ func TestAPIServerResizes(t *testing.T) {
 			pod, err := resources.Pod(c, name+"-0", 1, nil, r.optionsFor(p, plan.NewPod{Name: name + "-0", Version: "3.6.16"}))
 			must(t, err)
 			must(t, api.Create(t.Context(), pod))
+			if !resizes {
+				p.pods[pod.Name] = pod
+				must(t, r.resize(t.Context(), p, plan.Resize{Name: pod.Name, UID: string(pod.UID)}))
+				must(t, api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
+				if fixed := pod.Annotations[resources.AnnotationFixed]; fixed != p.revision.Resources {
+					t.Errorf("nothing resizes pods, and the pod says %q, want %q", fixed, p.revision.Resources)
+				}
+				return
+			}
 			class := pod.Status.QOSClass
 			resized := func(toSpec bool) {
 				t.Helper()
