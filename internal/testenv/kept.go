@@ -55,7 +55,7 @@ func lost(path string, want, have any) (paths []string) {
 		}
 	case []any:
 		kept, _ := have.([]any)
-		if len(kept) == len(want) {
+		if len(kept) >= len(want) { // admission adds tolerations behind those that are given
 			for i := range want {
 				paths = append(paths, lost(fmt.Sprintf("%s[%d]", path, i), want[i], kept[i])...)
 			}

@@ -8,11 +8,11 @@ import (
 func TestLost(t *testing.T) {
 	want := map[string]any{
 		"kept": "a", "changed": int64(1), "gone": true, "empty": map[string]any{}, "none": nil, "defaulted": map[string]any{"x": "y"},
-		"list": []any{map[string]any{"name": "c", "new": "field"}}, "shorter": []any{"a", "b"},
+		"list": []any{map[string]any{"name": "c", "new": "field"}}, "shorter": []any{"a", "b"}, "longer": []any{"a"},
 	}
 	have := map[string]any{
 		"kept": "a", "changed": int64(2), "added": "b", "defaulted": map[string]any{"x": "y", "z": "w"},
-		"list": []any{map[string]any{"name": "c"}}, "shorter": []any{"a"},
+		"list": []any{map[string]any{"name": "c"}}, "shorter": []any{"a"}, "longer": []any{"a", "b"},
 	}
 	got := lost("", want, have)
 	slices.Sort(got)
