@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -112,18 +109,4 @@ func Root() string {
 			panic(start + " is outside the source tree")
 		}
 	}
-}
-
-// Resizes reports whether the API server can give a pod other resources: Kubernetes before 1.33 cannot, as it comes.
-func Resizes(t *testing.T, config *rest.Config) bool {
-	t.Helper()
-	asked, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	served, err := asked.ServerResourcesForGroupVersion("v1")
-	if err != nil {
-		t.Fatalf("ask for what is served: %v", err)
-	}
-	return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "pods/resize" })
 }
