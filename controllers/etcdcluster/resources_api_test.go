@@ -25,7 +25,7 @@ import (
 // lower a limit of memory, that is recorded on the pod, which stays as it is.
 func TestAPIServerResizes(t *testing.T) {
 	config := testenv.Start(t)
-	api, lowers := testenv.Client(t, config), lowersMemory(t, config)
+	api, lowers := testenv.Client(t, config), serverVersion(t, config).AtLeast(version.MustParseGeneric("1.34"))
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -98,16 +98,16 @@ func TestAPIServerResizes(t *testing.T) {
 	}
 }
 
-// lowersMemory reports whether the API server lowers a limit of memory in place, as it does from Kubernetes 1.34 on.
-func lowersMemory(t *testing.T, config *rest.Config) bool {
+// serverVersion is that of the API server.
+func serverVersion(t *testing.T, config *rest.Config) *version.Version {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(config)
 	must(t, err)
 	info, err := asked.ServerVersion()
 	must(t, err)
-	served, err := version.ParseGeneric(info.GitVersion)
+	v, err := version.ParseGeneric(info.GitVersion)
 	must(t, err)
-	return served.AtLeast(version.MustParseGeneric("1.34"))
+	return v
 }
 
 // amounts is a list as in status.
