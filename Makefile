@@ -293,6 +293,19 @@ test-rest:
 	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|install|packaging|reproducible|alerts|site)$$'); \
 	fi
 
+# with-api-server are the packages that have tests which start an API server.
+with-api-server = $$(grep -rl --include='*_test.go' 'testenv\.Start(' $(1) | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+.PHONY: test-kubernetes
+test-kubernetes: ## Run the tests that start an API server with that of the oldest Kubernetes that is supported
+	@echo "==> the oldest Kubernetes"
+	TEST_ASSET_KUBE_APISERVER=$(call tool,kubernetes-oldest/kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); TEST_ASSET_HELM=$(call tool,helm); \
+	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_HELM; \
+	"$$TEST_ASSET_KUBE_APISERVER" --version; \
+	go test -timeout=40m -skip '$(MODELED)' $(call with-api-server,api cmd controllers internal); \
+	go test -C test ./e2e/scorecard; \
+	go test -C test -count=1 ./packaging -run '^TestChartOnAServer$$'
+
 # Two stories at a time on every machine, so that it tests the same everywhere.
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)

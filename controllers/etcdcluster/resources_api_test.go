@@ -6,6 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,9 +21,11 @@ import (
 
 // TestAPIServerResizes has a real API server resize a pod that no node has taken: to what Auto Pilot has chosen, with limits in proportion, to more, to
 // less, and back to what the spec says. So the quality of service is the same each time, whether requests and limits are equal, or only one of them is
-// given. The pod asks a node for no more than its spec then, with the container that installs what etcd is started by.
+// given. The pod asks a node for no more than its spec then, with the container that installs what etcd is started by. Where the API server does not
+// lower a limit of memory, that is recorded on the pod, which stays as it is.
 func TestAPIServerResizes(t *testing.T) {
-	api := testenv.Client(t, testenv.Start(t))
+	config := testenv.Start(t)
+	api, lowers := testenv.Client(t, config), serverVersion(t, config).AtLeast(version.MustParseGeneric("1.34"))
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 	}
@@ -49,19 +54,28 @@ func TestAPIServerResizes(t *testing.T) {
 			pod, err := resources.Pod(c, name+"-0", 1, nil, r.optionsFor(p, plan.NewPod{Name: name + "-0", Version: "3.6.16"}))
 			must(t, err)
 			must(t, api.Create(t.Context(), pod))
-			class := pod.Status.QOSClass
-			resized := func(toSpec bool) {
+			class, has := pod.Status.QOSClass, resources.PodRequests(pod)
+			resized := func(toSpec bool, fixed string) {
 				t.Helper()
 				p.pods[pod.Name] = pod
 				must(t, r.resize(t.Context(), p, plan.Resize{Name: pod.Name, UID: string(pod.UID), ToSpec: toSpec}))
 				must(t, api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
-				if pod.Status.QOSClass != class || pod.Annotations[resources.AnnotationFixed] != "" {
-					t.Fatalf("it is %s and was %s, with %v", pod.Status.QOSClass, class, pod.Annotations)
+				if pod.Status.QOSClass != class || pod.Annotations[resources.AnnotationFixed] != fixed {
+					t.Fatalf("it is %s and was %s, with %v, want %q", pod.Status.QOSClass, class, pod.Annotations, fixed)
 				}
+				if got := resources.PodRequests(pod); fixed != "" && got != has {
+					t.Fatalf("it requests %v, and is to keep %v", got, has)
+				}
+				has = resources.PodRequests(pod)
 			}
-			for _, to := range [][2]int64{{2000, 4 << 30}, {750, 1536 << 20}, {1270, 2672 << 20}} {
+			stays := !lowers && !given.Limits.Memory().IsZero()
+			for i, to := range [][2]int64{{2000, 4 << 30}, {750, 1536 << 20}, {1270, 2672 << 20}} {
 				choose(to[0], to[1])
-				resized(false)
+				if stays && i > 0 { // only the first of them raises the limit
+					resized(false, p.revision.Resources)
+					continue
+				}
+				resized(false, "")
 				if got := resources.PodRequests(pod); got.CPU != to[0] || got.Memory != to[1] {
 					t.Errorf("it requests %v, and is to have %v", got, to)
 				}
@@ -69,7 +83,11 @@ func TestAPIServerResizes(t *testing.T) {
 					t.Errorf("it differs: %+v", d)
 				}
 			}
-			resized(true)
+			if stays {
+				resized(true, p.revision.SpecResources)
+				return
+			}
+			resized(true, "")
 			if got := resources.PodRequests(pod); got != spec.Requests || !p.revision.HasSpecResources(pod) {
 				t.Errorf("it requests %v", got)
 			}
@@ -78,6 +96,18 @@ func TestAPIServerResizes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// serverVersion is that of the API server.
+func serverVersion(t *testing.T, config *rest.Config) *version.Version {
+	t.Helper()
+	asked, err := discovery.NewDiscoveryClientForConfig(config)
+	must(t, err)
+	info, err := asked.ServerVersion()
+	must(t, err)
+	v, err := version.ParseGeneric(info.GitVersion)
+	must(t, err)
+	return v
 }
 
 // amounts is a list as in status.

@@ -97,8 +97,8 @@ func rightsOf(t v1beta2.PermissionType) access.Rights {
 }
 
 // older names the EtcdRole that has the name, empty if it is this one. In the pass that acts the list is live, because a stale one would let
-// two of them act on one name. The API server cannot select by spec.etcdCluster before Kubernetes 1.31 (selectable fields), and an index is
-// of the cache only, so all of the namespace are listed.
+// two of them act on one name. The API server does not select by spec.etcdCluster, which the schema does not declare to be selectable, and an
+// index is of the cache only, so all of the namespace are listed.
 func older(ctx context.Context, reader client.Reader, own *v1beta2.EtcdRole) (string, error) {
 	all := &v1beta2.EtcdRoleList{}
 	if err := reader.List(ctx, all, client.InNamespace(own.Namespace), client.UnsafeDisableDeepCopy); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/task"
-	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
 // agentPod is one that backs up to S3.
@@ -113,28 +112,6 @@ func restorePod(t *testing.T) *corev1.Pod {
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, container)
 	pod.Spec.Volumes = append(pod.Spec.Volumes, volumes...)
 	return pod
-}
-
-// TestAgentPodsAreAdmitted has a real API server hold them to the "restricted" Pod Security Standard.
-func TestAgentPodsAreAdmitted(t *testing.T) {
-	c := testenv.Client(t, testenv.Start(t))
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: "ns", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
-	pods := []*corev1.Pod{restorePod(t)}
-	for name, change := range agentPods {
-		pod := mustPod(t, agentPod(change))
-		pod.Name, pod.Spec.PriorityClassName = name, "" // classes must exist
-		pods = append(pods, pod)
-	}
-	for _, pod := range pods {
-		if err := c.Create(t.Context(), pod); err != nil {
-			t.Errorf("%s: %v", pod.Name, err)
-		}
-	}
 }
 
 // TestAgentPodTask reads the task as the agent does.

@@ -22,7 +22,7 @@ import (
 )
 
 // Start runs an API server until the test ends and returns how to reach it as an administrator. The programs come
-// from TEST_ASSET_KUBE_APISERVER and TEST_ASSET_ETCD, which `make test-unit` sets; without them the test fails.
+// from TEST_ASSET_KUBE_APISERVER and TEST_ASSET_ETCD, which `make test-unit` and `make test-kubernetes` set; without them the test fails.
 func Start(t *testing.T) *rest.Config {
 	t.Helper()
 	for _, variable := range []string{"TEST_ASSET_KUBE_APISERVER", "TEST_ASSET_ETCD"} {

@@ -36,7 +36,7 @@ const controller = "controller:latest"
 // template renders the chart with arguments.
 func (h helm) template(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	args = append([]string{"template", "any", h.chart, "--kube-version", "1.30.0", "--namespace", operator.Namespace}, args...)
+	args = append([]string{"template", "any", h.chart, "--kube-version", "1.33.0", "--namespace", operator.Namespace}, args...)
 	text, err := exec.CommandContext(t.Context(), h.program, args...).CombinedOutput()
 	return string(text), err
 }

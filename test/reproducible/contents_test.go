@@ -24,7 +24,7 @@ func (r release) image(t *testing.T, base string) string {
 // testManifests wants all that installs the operator to name its image by digest, and what offers it the bundle.
 func (r release) testManifests(t *testing.T) {
 	operator, bundle := r.image(t, "etcd-operator"), r.image(t, "etcd-operator-bundle")
-	rendered := run(t, string(r), nil, tool(t, "helm")+" template any etcd-operator-"+version+".tgz --kube-version 1.30.0 --namespace etcd-operator-system")
+	rendered := run(t, string(r), nil, tool(t, "helm")+" template any etcd-operator-"+version+".tgz --kube-version 1.33.0 --namespace etcd-operator-system")
 	offered := map[string]string{}
 	for file, content := range r.contentsOf(t, "etcd-operator-bundle") {
 		offered[file] = string(content)

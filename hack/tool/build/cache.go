@@ -90,38 +90,49 @@ func RequiredDir(ctx context.Context, by, module string) (string, error) {
 
 // Find returns the path of a program, or the folder of a tool, and builds the tool if needed: all its programs, which are
 // found beside each other, but of Kubernetes only the one that is asked for. A program that several tools have is named
-// TOOL/PROGRAM; without the tool, etcd's programs are those of the minor that the lab's own control plane runs on.
+// TOOL/PROGRAM; without the tool, etcd's programs are those of the minor that the lab's own control plane runs on, and
+// Kubernetes' are those of the lab.
 func (b *Builder) Find(ctx context.Context, name string) (string, error) {
-	names, err := list(b.Root)
+	tool, program, err := b.which(name)
 	if err != nil {
 		return "", err
 	}
-	wanted, binary, qualified := strings.Cut(name, "/")
-	if !qualified {
-		binary = name
+	programs := slices.Sorted(maps.Keys(tool.Binaries))
+	if program != "" && tool.recipe.apart {
+		programs = []string{program}
 	}
-	// The default minor of etcd goes first, so that it wins.
-	slices.SortFunc(names, func(x, y string) int {
+	return tool.Path(program), b.ensure(ctx, tool, programs)
+}
+
+// which returns the tool and the program that a name means. If it means a whole tool, there is no program.
+func (b *Builder) which(name string) (tool Tool, program string, err error) {
+	names, err := list(b.Root)
+	if err != nil {
+		return Tool{}, "", err
+	}
+	wanted, program, qualified := strings.Cut(name, "/")
+	if !qualified {
+		program = name
+	}
+	// The default minor of etcd goes first, so that it wins. The others stay in the order of their names: Kubernetes before its oldest.
+	ordered := slices.Clone(names)
+	slices.SortStableFunc(ordered, func(x, y string) int {
 		return boolCompare(y == Etcd36, x == Etcd36)
 	})
-	for _, candidate := range names {
+	for _, candidate := range ordered {
 		tool, err := b.Pinned(candidate)
 		if err != nil {
-			return "", err
+			return Tool{}, "", err
 		}
-		if _, has := tool.Binaries[binary]; has && (!qualified || wanted == candidate) {
-			if tool.recipe.apart {
-				return tool.Path(binary), b.ensure(ctx, tool, []string{binary})
-			}
-			tool, err = b.Ensure(ctx, candidate)
-			return tool.Path(binary), err
+		if _, has := tool.Binaries[program]; has && (!qualified || wanted == candidate) {
+			return tool, program, nil
 		}
 	}
 	if slices.Contains(names, name) {
-		tool, err := b.Ensure(ctx, name)
-		return tool.Dir, err
+		tool, err := b.Pinned(name)
+		return tool, "", err
 	}
-	return "", fmt.Errorf("no tool or program is called %q; the tools are %s", name, strings.Join(names, ", "))
+	return Tool{}, "", fmt.Errorf("no tool or program is called %q; the tools are %s", name, strings.Join(names, ", "))
 }
 
 func boolCompare(x, y bool) int {

@@ -68,6 +68,24 @@ func TestMakeRunsWhatIsPinned(t *testing.T) {
 	}
 }
 
+// TestWhichToolHasAProgram asks for programs that several tools have, by themselves and with a tool.
+func TestWhichToolHasAProgram(t *testing.T) {
+	builder, err := New(t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]string{
+		"etcd": {Etcd36, "etcd"}, "etcd37/etcdctl": {Etcd37, "etcdctl"},
+		"kube-apiserver": {Kubernetes, "kube-apiserver"}, "kubernetes-oldest/kube-apiserver": {KubernetesOldest, "kube-apiserver"},
+		Kubernetes: {Kubernetes, ""}, KubernetesOldest: {KubernetesOldest, ""},
+	} {
+		tool, program, err := builder.which(name)
+		if got := [2]string{tool.Name, program}; err != nil || got != want {
+			t.Errorf("%s means %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 // TestToolsThatShareVersions holds tools to the same versions of what they have in common: then Go compiles that once.
 func TestToolsThatShareVersions(t *testing.T) {
 	root, err := SourceRoot()

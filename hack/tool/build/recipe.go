@@ -20,6 +20,9 @@ const (
 	Etcd37     = "etcd37"
 )
 
+// KubernetesOldest is the oldest Kubernetes that the operator supports: of it there is only the API server.
+const KubernetesOldest = "kubernetes-oldest"
+
 // Names of the object stores that a lab may have.
 const (
 	MinIO   = "minio"
@@ -54,7 +57,7 @@ type recipe struct {
 
 func recipeFor(tool, version string) recipe {
 	switch tool {
-	case Kubernetes:
+	case Kubernetes, KubernetesOldest:
 		// Kubernetes learns its version from the linker only; clients and the kubelet compare it.
 		const pkg = "k8s.io/component-base/version."
 		minor := strings.TrimPrefix(semver.MajorMinor(version), semver.Major(version)+".")

@@ -43,10 +43,12 @@ func TestKeyFollowsPinsAndRecipe(t *testing.T) {
 }
 
 func TestKubernetesKnowsItsVersion(t *testing.T) {
-	flags := recipeFor(Kubernetes, "v1.36.3").ldflags
-	for _, want := range []string{"gitVersion=v1.36.3 ", "gitMajor=1 ", "gitMinor=36 "} {
-		if !strings.Contains(flags+" ", want) {
-			t.Errorf("the linker flags lack %q: %s", want, flags)
+	for _, tool := range []string{Kubernetes, KubernetesOldest} {
+		flags := recipeFor(tool, "v1.36.3").ldflags
+		for _, want := range []string{"gitVersion=v1.36.3 ", "gitMajor=1 ", "gitMinor=36 "} {
+			if !strings.Contains(flags+" ", want) {
+				t.Errorf("the linker flags of %s lack %q: %s", tool, want, flags)
+			}
 		}
 	}
 }

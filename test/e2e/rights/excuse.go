@@ -18,7 +18,7 @@ func Excused() []Excuse {
 	const (
 		owner = "no request of the operator: admission control asks for it where the plugin OwnerReferencesPermissionEnforcement is on, " +
 			"as on OpenShift, because the operator makes objects that block the deletion of their owner"
-		streamed = "API servers before 1.32 cannot stream a list in the beginning of a watch, and where streaming fails, after an " +
+		streamed = "API servers of 1.33, as they come, do not stream a list in the beginning of a watch, and where streaming fails, after an " +
 			"outage, informers list (TestRefusedLater)"
 		guarded = "TestNetworkPolicies, of make test-security"
 		named   = "TestUsers, of make test-security"
