@@ -79,38 +79,35 @@ func (v *view) disputed() bool {
 const minComparable = 3
 
 // corruptMessage asks to compare the members before any volume is deleted: etcd may blame the wrong member, and names none if
-// it cannot tell. It says what to replace only where a majority can prove a single member wrong: of two either one differs alone. And it says whose
-// data goes once the alarm is disarmed.
+// it cannot tell. It says what to replace only where a majority of healthy members can prove a single one wrong: of two either one differs alone, and
+// one that is down is needed more than ever. And it says what goes on once the alarm is disarmed.
 func (v *view) corruptMessage(ids []uint64) string {
 	const compare = "Before replacing anything, compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
 	const restore = "Restore a backup if no majority agrees. "
-	disarm := v.goesOnceDisarmed() + "etcd refuses all requests for keys until you run: etcdctl alarm disarm"
+	const disarm = "etcd refuses all writes, and what it reads may be wrong, until you run: etcdctl alarm disarm. What waits for that goes on at once " +
+		"then: members that are lost or surplus, and a learner that has tried an etcd release that was taken back, are removed with their data. If that may " +
+		"be what is right, set spec.paused to true first, and copy it"
 	if len(ids) == 1 && ids[0] == 0 {
 		return "etcd has detected that the members' data differs, and cannot tell which is wrong (alarm CORRUPT). " + compare +
 			restore + disarm
 	}
 	text := "etcd's alarm CORRUPT names " + v.namesOf(ids) + ". " + compare
-	if m, known := v.memberByID(ids[0]); known && len(ids) == 1 && len(v.votersBut(m)) >= minComparable-1 {
+	if m, known := v.memberByID(ids[0]); known && len(ids) == 1 && v.healthyBut(m) >= minComparable-1 {
 		return text + fmt.Sprintf("Only if %s alone differs from two or more others that agree, delete its volume, if it has one, and its pod: "+
 			"it is then replaced. ", m.Name) + disarm
 	}
 	return text + restore + disarm
 }
 
-// votersBut are the voters other than that member.
-func (v *view) votersBut(m Member) []Member {
-	return slices.DeleteFunc(slices.Clone(v.voters), func(other Member) bool { return other.ID == m.ID })
-}
-
-// goesOnceDisarmed says which learner stays only as long as the alarm stands, empty if none does.
-func (v *view) goesOnceDisarmed() string {
-	i := slices.IndexFunc(v.learners, v.gotRefused)
-	if i < 0 {
-		return ""
+// healthyBut is how many voters other than that member are healthy.
+func (v *view) healthyBut(m Member) (n int) {
+	for _, other := range v.voters {
+		if other.ID != m.ID && v.healthy(other) {
+			n++
+		}
 	}
-	return fmt.Sprintf("Once the alarm is disarmed, %s, which has tried an etcd release that was taken back, is removed with its data: copy that first, "+
-		"if it may be what is right. ", v.learners[i].Name)
+	return n
 }
 
 // noSpaceMessage says which members have no room, and what makes some. It has no number that changes while nobody makes room.

@@ -128,28 +128,30 @@ func TestProvenWrong(t *testing.T) {
 	}
 }
 
-// TestWhomToDelete: a member may be told to differ alone only where two other voters can agree. A learner that is to be discarded has a copy made.
+// TestWhomToDelete: a member may be told to differ alone only where two other healthy voters can agree. What is to go once the alarm is disarmed has a
+// copy made.
 func TestWhomToDelete(t *testing.T) {
 	const (
 		deletes = "Only if c-1 alone differs from two or more others that agree, delete its volume"
-		copies  = "Once the alarm is disarmed, c-1, which has tried an etcd release that was taken back, is removed with its data: copy that first"
+		copies  = "a learner that has tried an etcd release that was taken back, are removed with their data. If that may be what is right, set spec.paused to true first"
 	)
 	untried := joining(func(o *Observed) { o.Cluster.NewestPatch = former })
-	more := withLearner(healthyCluster(2, true), 2)
-	more.Etcd.Members[1].Learner, more.Etcd.Members[2].Learner = true, false
+	more := healthyCluster(3, true)
+	more.Etcd.Members[1].Learner = true
 	for title, c := range map[string]struct {
-		o               Observed
-		deletes, copies bool
+		o       Observed
+		deletes bool
 	}{
-		"one of three voters":                {healthyCluster(3, true), true, false},
-		"one of two voters":                  {healthyCluster(2, true), false, false},
-		"a learner beside two voters":        {more, true, false},
-		"a learner beside one":               {untried, false, false},
-		"a learner that has tried a release": {takenBack(), false, true},
-		"which is named":                     {takenBack(named), false, false},
+		"one of three voters":                {healthyCluster(3, true), true},
+		"one of three, and another is down":  {silent(healthyCluster(3, true), 2), false},
+		"one of two voters":                  {healthyCluster(2, true), false},
+		"a learner beside two voters":        {more, true},
+		"a learner beside one":               {untried, false},
+		"a learner that has tried a release": {takenBack(), false},
+		"which is named":                     {takenBack(named), false},
 	} {
 		says := Assess(alarmed(c.o, Alarm{AlarmCorrupt, id(1)})).Alarm.Message
-		if strings.Contains(says, deletes) != c.deletes || strings.Contains(says, copies) != c.copies {
+		if strings.Contains(says, deletes) != c.deletes || !strings.Contains(says, copies) {
 			t.Errorf("%s: %s", title, says)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // leader whose data differs hands over leadership before a learner joins.
 func TestNobodyLearnsFromTheSuspect(t *testing.T) {
 	o := healthyCluster(3, true)
-	two := withoutMember(compared(o, nil, nil), 1)
+	two := withoutSecond(compared(o, nil, nil))
 	for title, o := range map[string]Observed{
 		"the mode is Advise":         mode(differs(o, 0), ModeAdvise),
 		"it waits for its turn":      edit(differs(o, 0), func(o *Observed) { o.MayDisturb = false }),

@@ -164,7 +164,7 @@ type AlarmKind string
 const (
 	// AlarmNoSpace means that a member's database has reached its quota: etcd accepts only requests that free space.
 	AlarmNoSpace AlarmKind = "NOSPACE"
-	// AlarmCorrupt means that the members' data differs: etcd refuses every request for keys.
+	// AlarmCorrupt means that the members' data differs: etcd refuses every write, and serves reads, which may be wrong.
 	AlarmCorrupt AlarmKind = "CORRUPT"
 )
 

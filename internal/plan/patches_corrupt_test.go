@@ -62,7 +62,7 @@ func TestCorruptIsTold(t *testing.T) {
 func TestLostWithCorrupt(t *testing.T) {
 	o := passed(alarmed(patchable(chose(former, time.Hour), updated(1, true, 5*time.Minute), func(o *Observed) { o.Cluster.Paused = true }),
 		Alarm{AlarmCorrupt, id(1)}), time.Minute)
-	lost := alarmed(withoutMember(edit(o, func(o *Observed) { o.Cluster.Paused, o.Pods = false, append(o.Pods[:1:1], o.Pods[2:]...) }), 1))
+	lost := alarmed(withoutSecond(edit(o, func(o *Observed) { o.Cluster.Paused, o.Pods = false, append(o.Pods[:1:1], o.Pods[2:]...) })))
 	if act, back := Next(lost).(CommitTuning); !back || act.Refused.Version != newest {
 		t.Errorf("%#v", Next(lost))
 	}

@@ -51,7 +51,7 @@ func TestBehindOnTrial(t *testing.T) {
 		"it is behind":       func(o *Observed) { o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 50_000, 50_000 },
 		"it does not answer": func(o *Observed) { o.Etcd.Answers = slices.Concat(o.Etcd.Answers[:1], o.Etcd.Answers[2:]) },
 	} {
-		o := patchable(chose(former, time.Hour), hasImage(newest), ready(2), updated(1, true, 0))
+		o := patchable(chose(former, time.Hour), hasNewest, ready(2), updated(1, true, 0))
 		up := o.Etcd.Answers
 		for range 12 {
 			o.Etcd.Answers = up

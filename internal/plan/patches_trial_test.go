@@ -17,12 +17,10 @@ func passed(o Observed, by time.Duration) Observed {
 	return o
 }
 
-// hasImage has the image of a release be on all nodes.
-func hasImage(release string) func(*Observed) {
-	return func(o *Observed) {
-		for _, node := range []string{"n0", "n1", "n2"} {
-			o.PrepullPods = append(o.PrepullPods, PrepullPod{Name: node + release, Node: node, Image: o.Cluster.Image(release), Done: true})
-		}
+// hasNewest has the image of the newest release be on all nodes.
+func hasNewest(o *Observed) {
+	for _, node := range []string{"n0", "n1", "n2"} {
+		o.PrepullPods = append(o.PrepullPods, PrepullPod{Name: node + newest, Node: node, Image: o.Cluster.Image(newest), Done: true})
 	}
 }
 
@@ -33,7 +31,7 @@ func ready(i int) func(*Observed) {
 
 // TestPatchTrial has the second member follow no sooner than the first one was healthy for ten minutes, and says until when that is waited for.
 func TestPatchTrial(t *testing.T) {
-	first := patchable(chose(former, time.Minute), hasImage(newest), ready(2), func(o *Observed) {
+	first := patchable(chose(former, time.Minute), hasNewest, ready(2), func(o *Observed) {
 		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = newest, newest, newest
 	})
 	second := func(o Observed) bool {
@@ -74,7 +72,7 @@ func TestPatchTrial(t *testing.T) {
 
 // TestUntried looks again at what a release may be chosen for, right before the first member gets it.
 func TestUntried(t *testing.T) {
-	untried := patchable(chose(former, 48*time.Hour), hasImage(newest), ready(1))
+	untried := patchable(chose(former, 48*time.Hour), hasNewest, ready(1))
 	if act, ok := Next(untried).(SetImage); !ok || act.Version != newest {
 		t.Fatalf("it is not given to any member: %#v", Next(untried))
 	}

@@ -110,8 +110,8 @@ func TestSetBackByHand(t *testing.T) {
 	if p := passed(o, 0).Cluster.Tuned.Patch; p.Trial != (PatchTrial{}) || p.Version != newest || !p.Since.Equal(now) {
 		t.Errorf("the trial does not begin anew: %+v", p)
 	}
-	if _, tries := Next(edit(o, hasImage(newest), func(o *Observed) { o.Budget.MinAvailable = 3 })).(RemoveFromService); !tries {
-		t.Errorf("nobody tries it again: %#v", Next(edit(o, hasImage(newest), func(o *Observed) { o.Budget.MinAvailable = 3 })))
+	if _, tries := Next(edit(o, hasNewest, func(o *Observed) { o.Budget.MinAvailable = 3 })).(RemoveFromService); !tries {
+		t.Errorf("nobody tries it again: %#v", Next(edit(o, hasNewest, func(o *Observed) { o.Budget.MinAvailable = 3 })))
 	}
 	o.Cluster.Tuned.Patch.Trial.PodUID = "of before"
 	if back, retreats := Next(o).(CommitTuning); !retreats || !strings.HasSuffix(back.Because, "was lost") {

@@ -50,7 +50,7 @@ func mode(o Observed, m Mode) Observed {
 func TestQuarantine(t *testing.T) {
 	corrupt := Alarm{AlarmCorrupt, id(1)}
 	gone := func(o Observed) Observed { // what is left once it is no member any more
-		return edit(withoutMember(o, 1), func(o *Observed) { o.Cluster.Size = 2 })
+		return edit(withoutSecond(o), func(o *Observed) { o.Cluster.Size = 2 })
 	}
 	for title, c := range map[string]struct {
 		observed Observed
@@ -132,8 +132,9 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// withoutMember is what is observed once etcd does not list member i any more.
-func withoutMember(o Observed, i int) Observed {
+// withoutSecond is what is observed once etcd does not list the second member any more.
+func withoutSecond(o Observed) Observed {
+	const i = 1
 	o.Etcd.Members = slices.DeleteFunc(slices.Clone(o.Etcd.Members), func(m Member) bool { return m.ID == id(i) })
 	o.Cluster.Voters = slices.DeleteFunc(slices.Clone(o.Cluster.Voters), func(n string) bool { return n == name(i) })
 	return silent(o, i)
@@ -253,7 +254,7 @@ func TestQuarantineIsRecorded(t *testing.T) {
 	if r := again.Cluster.Apply(nil, again); r.Quarantined != (Quarantined{}) || len(r.KeptUIDs) != 0 {
 		t.Errorf("when its data was right twice: %+v, kept %v", r.Quarantined, r.KeptUIDs)
 	}
-	after := withoutMember(o, 1)
+	after := withoutSecond(o)
 	r = after.Cluster.Apply(nil, after)
 	if r.Quarantined != (Quarantined{}) || !slices.Equal(r.KeptUIDs, []string{"v1"}) {
 		t.Errorf("once it is no member: %+v, kept %v", r.Quarantined, r.KeptUIDs)

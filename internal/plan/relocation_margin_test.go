@@ -203,7 +203,7 @@ func TestAwaitedVoterIsTold(t *testing.T) {
 func replacedAnother() Observed {
 	o := moving(4, 3, 0, ModeOn)
 	o.Cluster.Relocation.Since, o.Cluster.Relocation.Successor = now.Add(-time.Hour), id(3)
-	o = withoutMember(o, 1)
+	o = withoutSecond(o)
 	o.Pods, o.Volumes, o.Budget.MinAvailable = slices.Delete(o.Pods, 1, 2), slices.Delete(o.Volumes, 1, 2), 3
 	return o
 }

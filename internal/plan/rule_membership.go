@@ -49,13 +49,20 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonVolumeLost
 	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost
-	case v.disputed(): // from here on its data is there, and may be what is right
+	case !running || v.disputed(): // its data is there, and may be what is right
 		return ""
-	case running && v.overdue(p):
+	}
+	return v.lostWithData(m, p)
+}
+
+// lostWithData returns why a member whose data is there can never come back as itself, or an empty string if it can.
+func (v *view) lostWithData(m Member, p Pod) string {
+	switch {
+	case v.overdue(p):
 		return v1beta2.ReasonNodeLost
-	case running && v.damaged(p):
+	case v.damaged(p):
 		return v1beta2.ReasonDataDamaged
-	case running && v.neverStarts(p), running && v.neverPrepared(m, p):
+	case v.neverStarts(p), v.neverPrepared(m, p):
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 // operator that starts anew goes on with it. Clients are kept away from the member, and so is leadership, because a learner gets its
 // data from the leader. The rest is like any replacement (ChangeReplace): a new member joins, and then this one goes. Its volume is kept.
 //
-// If etcd itself has raised its alarm, it refuses all requests for keys: then the member goes at once, and its alarm is disarmed.
+// If etcd itself has raised its alarm, it refuses all writes: then the member goes at once, and its alarm is disarmed.
 //
 // Nobody is removed for it while another voter is not healthy: what brings that one back comes later in the list. Leadership is moved all
 // the same. A learner that runs while the member leads may have the wrong data, and goes; the guard learnFromTheRight lets no other one begin.

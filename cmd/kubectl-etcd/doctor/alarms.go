@@ -49,9 +49,9 @@ func (f *Facts) alarm(alarm report.Alarm) Finding {
 		}
 		return one
 	case plan.AlarmCorrupt:
-		one := wrong("CORRUPT: no member serves keys, because the data of members differs. etcd accuses %s, which may be the wrong one", whose)
+		one := wrong("CORRUPT: no member takes writes, and what they read may be wrong, because the data of members differs. etcd accuses %s, which may be the wrong one", whose)
 		if alarm.Member == 0 {
-			one = wrong("CORRUPT: no member serves keys, because the data of members differs. etcd cannot tell whose is wrong")
+			one = wrong("CORRUPT: no member takes writes, and what they read may be wrong, because the data of members differs. etcd cannot tell whose is wrong")
 		}
 		one.ByHand = "compare the members before any is replaced; then disarm the alarm"
 		one.Commands = []string{f.command("doctor", "--hash")}
