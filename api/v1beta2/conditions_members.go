@@ -101,8 +101,9 @@ const (
 	// Stop clients from writing, and find out what was rolled back. Then create an EtcdRestore of a backup at the revision that
 	// the message names, or a higher one.
 	ReasonRevisionRegressed = "RevisionRegressed"
-	// ReasonCorrupt means that etcd reports that its members' data differs (alarm CORRUPT). It serves no reads or writes of keys,
-	// so the cluster is not Available, and nothing is updated. The message names the member that etcd accuses, which may be the wrong one.
+	// ReasonCorrupt means that etcd reports that its members' data differs (alarm CORRUPT). It takes no writes, and what
+	// it reads may be wrong, so the cluster is not Available, and nothing is updated. The message names the member that etcd accuses, which
+	// may be the wrong one.
 	//
 	// Compare the members before any is replaced, as the message says; then disarm the alarm.
 	ReasonCorrupt = "Corrupt"
