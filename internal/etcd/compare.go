@@ -31,7 +31,7 @@ type comparisons struct {
 // the data is compared at a compaction that another one has followed, in every voter. Hashes are comparable if the compactions before
 // were the same, which each answer names, and if all voters run the same version of etcd.
 //
-// While etcd itself says that the data differs it takes no compaction, and no request for keys that a scan could hold up: then the last
+// While etcd itself says that the data differs it takes no compaction, and no write that a scan could hold up: then the last
 // compaction is asked for, once.
 func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
