@@ -98,9 +98,9 @@ func TestPullsThroughAMissedAnswer(t *testing.T) {
 	}
 }
 
-// TestSetBackByHand says nothing of a release because somebody has set the image of the first pod that has it back, and another pod of that name is
+// TestImageSetBackByHand says nothing of a release because somebody has set the image of the first pod that has it back, and another pod of that name is
 // another member's.
-func TestSetBackByHand(t *testing.T) {
+func TestImageSetBackByHand(t *testing.T) {
 	o := patchable(chose(former, time.Hour), func(o *Observed) {
 		o.Cluster.Tuned.Patch.Trial = PatchTrial{Member: "c-1", PodUID: o.Pods[1].UID, Began: now.Add(-time.Minute), Failing: now.Add(-time.Minute)}
 	})
