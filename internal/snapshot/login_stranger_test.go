@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -79,14 +78,7 @@ func (s *stranger) Status(ctx context.Context, _ *pb.StatusRequest) (*pb.StatusR
 
 // TestStrangerSeesNoToken has the name of a member that belongs to somebody else by now.
 func TestStrangerSeesNoToken(t *testing.T) {
-	server, _ := runEtcd(t, filepath.Join(t.TempDir(), "data"))
-	c, err := clientv3.New(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	fill(t, c, 5)
-	authenticate(t, c)
+	server := runAuthenticated(t)
 	s := &stranger{}
 	login := as(server, "root", rootPassword)
 	login.Endpoints = append(slices.Clone(server.Endpoints), meet(t, s).Endpoints...)

@@ -19,6 +19,20 @@ import (
 
 const rootPassword = "root-password" // #nosec G101 -- of a test
 
+// runAuthenticated starts an etcd in a process of its own that has five keys, and authentication switched on.
+func runAuthenticated(t *testing.T) clientv3.Config {
+	t.Helper()
+	server, _ := runEtcd(t, filepath.Join(t.TempDir(), "data"))
+	c, err := clientv3.New(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	fill(t, c, 5)
+	authenticate(t, c)
+	return server
+}
+
 // authenticate makes users and switches authentication on. The user certified has no password, and the auditor may read all keys.
 func authenticate(t *testing.T, c *clientv3.Client) {
 	t.Helper()
@@ -165,14 +179,7 @@ func TestLoginExpires(t *testing.T) {
 
 // TestLoginOtherVersion logs in to an etcd of another minor version than the library's, which hashes passwords as etcd does by default.
 func TestLoginOtherVersion(t *testing.T) {
-	server, _ := runEtcd(t, filepath.Join(t.TempDir(), "data"))
-	c, err := clientv3.New(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	fill(t, c, 5)
-	authenticate(t, c)
+	server := runAuthenticated(t)
 	b, _ := bucket(t)
 	if m := mustSave(t, b, FromEtcd(as(server, "root", rootPassword), 0), job(Encoding{})); m.Keys != 4 || strings.HasPrefix(m.EtcdVersion, "3.7.") {
 		t.Errorf("got %+v", m)

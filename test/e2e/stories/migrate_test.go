@@ -61,20 +61,10 @@ type migration struct {
 // beginMigration starts the old etcd.
 func beginMigration(t *testing.T, name, old string) *migration {
 	t.Helper()
-	namespace := "story-" + name
-	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(namespace)))
-	must(t, env.Namespace(t.Context(), namespace))
-	cluster := &harness.Cluster{Env: env, Namespace: namespace, Name: "new"}
-	t.Cleanup(func() {
-		if t.Failed() {
-			describe(t, cluster)
-		}
-		deleteNamespace(t, namespace)
-	})
-	m := &migration{prompt: (&story{Cluster: cluster, t: t}).prompt(), acknowledged: map[string]string{}}
+	m := &migration{prompt: promptFor(t, name, "new"), acknowledged: map[string]string{}}
 	m.stores()
 	m.apply(strings.NewReplacer("VERSION", oldVersion, "CLIENT", env.ClientImage).Replace(old))
-	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", namespace, "statefulset/old"))
+	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", m.Namespace, "statefulset/old"))
 	return m
 }
 

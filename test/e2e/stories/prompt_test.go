@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -19,14 +20,24 @@ type prompt struct {
 	at harness.Prompt
 }
 
-// prompt makes one whose kubectl works in the story's namespace.
-func (s *story) prompt() *prompt {
-	s.t.Helper()
-	p := &prompt{story: s, at: harness.Prompt{Folder: s.t.TempDir(), Path: s.t.TempDir()}}
-	must(s.t, os.Symlink(env.Kubectl, filepath.Join(p.at.Path, "kubectl")))
+// promptFor makes one in a namespace of its own, where commands create a cluster of that name: its kubectl works there.
+func promptFor(t *testing.T, title, name string) *prompt {
+	t.Helper()
+	namespace := "story-" + title
+	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(namespace)))
+	must(t, env.Namespace(t.Context(), namespace))
+	cluster := &harness.Cluster{Env: env, Namespace: namespace, Name: name}
+	t.Cleanup(func() {
+		if t.Failed() {
+			describe(t, cluster)
+		}
+		deleteNamespace(t, namespace)
+	})
+	p := &prompt{story: &story{Cluster: cluster, t: t}, at: harness.Prompt{Folder: t.TempDir(), Path: t.TempDir()}}
+	must(t, os.Symlink(env.Kubectl, filepath.Join(p.at.Path, "kubectl")))
 	p.at.Kubeconfig = filepath.Join(p.at.Path, "kubeconfig")
-	must(s.t, os.WriteFile(p.at.Kubeconfig, s.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
-	p.runs("kubectl config set-context --current --namespace=" + s.Namespace)
+	must(t, os.WriteFile(p.at.Kubeconfig, p.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
+	p.runs("kubectl config set-context --current --namespace=" + namespace)
 	return p
 }
 

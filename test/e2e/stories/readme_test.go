@@ -21,17 +21,7 @@ const readme = "../README.md"
 // TestReadme runs the commands of README.md, as they stand there, from the first cluster to the end of the operator. Only the storage
 // is another one. No other story runs meanwhile.
 func TestReadme(t *testing.T) {
-	const namespace = "story-readme"
-	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(namespace)))
-	must(t, env.Namespace(t.Context(), namespace))
-	cluster := &harness.Cluster{Env: env, Namespace: namespace, Name: "example"}
-	t.Cleanup(func() {
-		if t.Failed() {
-			describe(t, cluster)
-		}
-		deleteNamespace(t, namespace)
-	})
-	p := (&story{Cluster: cluster, t: t}).prompt()
+	p := promptFor(t, "readme", "example")
 
 	p.runsCluster()
 	p.backsUp()
