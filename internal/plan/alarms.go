@@ -65,16 +65,6 @@ func (v *view) alarmed(kind AlarmKind) (ids []uint64) {
 	return ids
 }
 
-// disputed reports whether etcd says that data differs, and no majority has proven whose is wrong: its alarm CORRUPT names anybody but the member that
-// is quarantined. Whoever it names, anybody's data may be what is right. So meanwhile no learner gets a vote, and nobody goes whose data is there but
-// the one that is quarantined.
-func (v *view) disputed() bool {
-	return slices.ContainsFunc(v.alarmed(AlarmCorrupt), func(id uint64) bool {
-		proven := id != 0 && id == v.Cluster.Quarantined.Member && (id == v.Quarantined.ID || !v.Etcd.lists(id))
-		return !proven
-	})
-}
-
 // minComparable is the number of voters from which on a member can be told to differ from a majority that agrees.
 const minComparable = 3
 

@@ -107,12 +107,16 @@ func (v *view) assess() {
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
 	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
 	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
-	if !v.Cluster.Paused && !v.Cluster.Deleting {
+	active := !v.Cluster.Paused && !v.Cluster.Deleting
+	if active {
 		v.Retreat = v.retreating()
 	}
 	if v.Etcd.Contact != ContactQuorum {
 		v.Recovery = v.recovery()
 		return
+	}
+	if active {
+		v.judgeData()
 	}
 	v.Defragmented = v.defragmented()
 	v.NextToRemove = v.nextToRemove()
@@ -120,8 +124,7 @@ func (v *view) assess() {
 	v.Update.Blocker = v.updateBlocker(0)
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
-	if !v.Cluster.Paused && !v.Cluster.Deleting {
-		v.judgeData()
+	if active {
 		if v.Room = v.room(); !v.Cluster.Hibernate { // nothing that can wait is begun in a cluster that is about to stop
 			v.Tidying, v.Tuning, v.Following = v.tidying(), v.tuning(), v.following()
 			v.Resizing = v.resizing()

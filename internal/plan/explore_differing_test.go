@@ -46,6 +46,17 @@ var differingMutants = map[string]mutant{
 		next: hearsNoAlarm, want: "S2: c-2 is removed (Scaling)",
 		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DisputeFaults, faults: 1},
 	},
+	"a voter goes while another one is suspected": {
+		next: comparesNothing, want: "S2: c-", scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DifferingFaults[:1], compares: true, faults: 1},
+	},
+	"a voter goes while all of them differ": {
+		next: comparesNothing, want: "S2: c-2 is removed (Scaling), and its data",
+		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DifferingFaults[1:2], compares: true, faults: 1},
+	},
+	"the volume of one that has gone is deleted while data is disputed": {
+		next: tidiesAllTheSame, want: "S2: volume c-2", persistent: true,
+		scenario: scenario{sizes: []int{3, 1}, running: true, only: world.DisputeFaults[:1], faults: 1},
+	},
 	"the volume of a quarantined member is deleted": {
 		next: forgetsEvidence, want: "S2: volume", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
@@ -57,6 +68,22 @@ func hearsNoAlarm(o plan.Observed) plan.Action {
 	o.Etcd.Answers = slices.Clone(o.Etcd.Answers)
 	for i := range o.Etcd.Answers {
 		o.Etcd.Answers[i].Alarms = nil
+	}
+	return plan.Next(o)
+}
+
+// comparesNothing forgets what comparisons have shown, unless somebody is quarantined for that.
+func comparesNothing(o plan.Observed) plan.Action {
+	if o.Cluster.Quarantined.Member == 0 {
+		o.Etcd.Compared = nil
+	}
+	return plan.Next(o)
+}
+
+// tidiesAllTheSame hears of no alarm if that would keep a volume.
+func tidiesAllTheSame(o plan.Observed) plan.Action {
+	if a, deletes := hearsNoAlarm(o).(plan.DeleteVolume); deletes {
+		return a
 	}
 	return plan.Next(o)
 }

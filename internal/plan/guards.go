@@ -155,8 +155,7 @@ func learnFromTheRight(v *view, a Action) Action {
 
 // wrongLeader returns the leader if its data is known to differ from what the others agree on, or is suspected to; the zero Member otherwise.
 func (v *view) wrongLeader() Member {
-	suspected := v.Cluster.Autopilot.Diverged != ModeOff && v.Etcd.suspect() == v.Leader
-	if v.Leader == 0 || v.Leader != v.Quarantined.ID && !suspected {
+	if v.Leader == 0 || v.Leader != v.Quarantined.ID && v.Leader != v.suspect() {
 		return Member{}
 	}
 	m, _ := v.memberByID(v.Leader)

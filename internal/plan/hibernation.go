@@ -30,7 +30,7 @@ func (h Hibernation) next(o Observed) Hibernation {
 // maySleep reports whether all members can be stopped without anything being lost, or left in the middle: all voters are healthy and in sync,
 // nothing is under way or due, and each of them keeps its data on a volume of its own.
 func (v *view) maySleep() bool {
-	if !v.calm() || v.Cluster.BackingUp != "" || v.Cluster.Quarantined.Member != 0 || v.Etcd.suspect() != 0 || len(v.alarmed(AlarmCorrupt)) > 0 {
+	if !v.calm() || v.Cluster.BackingUp != "" || v.Cluster.Quarantined.Member != 0 || v.keepsAll() {
 		return false // who starts first among members whose data differs may keep the others from starting
 	}
 	for _, m := range v.voters {

@@ -60,8 +60,9 @@ func latestTerm(e plan.Electorate, words []plan.Response) plan.Etcd {
 
 func whoeverAnswers(e plan.Electorate, words []plan.Response) plan.Etcd {
 	e.Voters, e.Next = nil, nil
-	for _, w := range words {
-		if !w.Learner {
+	words = slices.Clone(words)
+	for i, w := range words {
+		if words[i].Alarms = nil; !w.Learner { // whoever lies of its data, too, has nothing deleted
 			e.Voters = append(e.Voters, w.Pod)
 		}
 	}

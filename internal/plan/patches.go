@@ -163,7 +163,7 @@ func (v *view) againstFollowing() string {
 	switch {
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
-	case v.Quarantined.ID != 0 || v.Etcd.suspect() != 0:
+	case v.Quarantined.ID != 0 || v.keepsAll():
 		return "the data of a member differs from that of the others, or may"
 	case RefusedLately(elsewhere, v.Now):
 		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",

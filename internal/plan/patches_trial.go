@@ -82,8 +82,14 @@ func (t PatchTrial) begun(in Pod, now time.Time) PatchTrial {
 // stays, whatever becomes of the member then.
 func (v *view) watched(p Patch) Patch {
 	corrupt := p.Trial.Corrupt || len(v.alarmed(AlarmCorrupt)) > 0
+	p = v.tested(p, corrupt)
 	p.Trial.Corrupt = corrupt && p.Trial.Member != ""
-	if v.lostWell(p) && !p.Trial.Corrupt {
+	return p
+}
+
+// tested is watched but for what etcd has said of the members' data: whoever may have to be taken back because of that is not accepted.
+func (v *view) tested(p Patch, corrupt bool) Patch {
+	if v.lostWell(p) && !corrupt {
 		p.Trial, p.Since = PatchTrial{}, v.Now
 	}
 	pod, there := v.firstWith(p)
@@ -97,7 +103,6 @@ func (v *view) watched(p Patch) Patch {
 	if t.PodUID != pod.UID {
 		*t = t.begun(pod, v.Now)
 	}
-	t.Corrupt = corrupt
 	healthy := v.doesWell(pod, p.Version)
 	switch {
 	case t.crashed(pod): // and that is not forgotten if it is healthy again
@@ -111,7 +116,7 @@ func (v *view) watched(p Patch) Patch {
 		if t.Healthy = (time.Time{}); t.Failing.IsZero() && v.silent(pod) {
 			t.Failing = v.Now
 		}
-	case !corrupt && v.Now.Sub(t.Healthy) >= v.pressed(trialTime): // whoever may have to be taken back is not accepted
+	case !corrupt && v.Now.Sub(t.Healthy) >= v.pressed(trialTime):
 		return Patch{Version: p.Version, Since: p.Since}
 	}
 	return p
@@ -247,8 +252,12 @@ func (v *view) trialMessage() string {
 	p := v.OnTrial
 	switch {
 	case p.Trial.Corrupt:
-		return fmt.Sprintf("etcd has found that data differs (alarm CORRUPT) while %s was the first member to run etcd %s: the others run %s, and it takes "+
+		text := fmt.Sprintf("etcd has found that data differs (alarm CORRUPT) while %s was the first member to run etcd %s: the others run %s, and it takes "+
 			"the mode On, or a version named by spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)
+		if v.disputed() {
+			text += "; before anything of it is removed or gets a vote, it has to be known whose data is right: " + v.whyKept()
+		}
+		return text
 	case v.lostFirst(p):
 		return fmt.Sprintf("%s, which was the first member to run etcd %s, was lost: the others run %s, and it takes the mode On, or a version named by "+
 			"spec.version, to end this", p.Trial.Member, p.Version, p.InsteadOf)

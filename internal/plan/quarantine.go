@@ -174,8 +174,8 @@ func (c Comparison) outlier() uint64 {
 	return 0
 }
 
-// suspect returns the member that the last comparison found to differ from all others, whoever has gone since; 0 if there is none.
-func (e Etcd) suspect() uint64 {
+// outlier returns the member that the last comparison found to differ from all others, whoever has gone since; 0 if there is none.
+func (e Etcd) outlier() uint64 {
 	if len(e.Compared) == 0 {
 		return 0
 	}

@@ -1,11 +1,22 @@
 package plan
 
+import "slices"
+
 // Quorum returns how many of n voters must agree.
 func Quorum(n int) int { return n/2 + 1 }
 
 // MinAvailable returns how many of n voters must stay available while the operator disrupts none: one voter may be evicted
 // unless the quorum needs it.
 func MinAvailable(n int) int { return max(Quorum(n), n-1) }
+
+// minAvailable is how many voters must stay available while the operator disrupts none. An eviction ends the data of one on an emptyDir: so none is
+// allowed while that may be what is right.
+func (v *view) minAvailable() int {
+	if v.disputed() && slices.ContainsFunc(v.voters, func(m Member) bool { return !v.pods[m.Name].Persistent }) {
+		return len(v.voters)
+	}
+	return MinAvailable(len(v.voters))
+}
 
 // healthyVoters counts the healthy voters, not counting the one named except.
 func (v *view) healthyVoters(except string) int {
@@ -49,7 +60,7 @@ func (v *view) safeToPromote() bool {
 
 // evictionsBlocked reports whether the budget is raised to disrupt a voter.
 func (v *view) evictionsBlocked() bool {
-	return v.Budget.Exists && v.Budget.MinAvailable > MinAvailable(len(v.voters))
+	return v.Budget.Exists && v.Budget.MinAvailable > v.minAvailable()
 }
 
 // raiseBudgetTo raises minAvailable to n, nil if it is that high already.

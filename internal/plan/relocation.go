@@ -116,7 +116,7 @@ func (v *view) relocation() Action {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, due+", and held: "+why)
 		return nil
 	}
-	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 || !v.calmBut(m.ID) {
+	if v.RejectedSpec != nil || v.Quarantined.ID != 0 || v.keepsAll() || v.Defragmented.ID != 0 || !v.calmBut(m.ID) {
 		return nil
 	}
 	act := CommitRelocation{Relocation{Member: m.ID, Name: m.Name, Node: v.pods[m.Name].Node, Since: v.Now}}
@@ -190,6 +190,8 @@ func (v *view) relocationFails() string {
 		return "the new member is needed beside it: another member has gone, or spec.size was raised"
 	case v.successorVotes():
 		return ""
+	case v.disputed():
+		return "it is not known whose data is right: no new member gets a vote"
 	case took >= relocationLimit:
 		return "the new member has not become a voter within an hour"
 	case took >= successorLimit && !v.successorStarts():

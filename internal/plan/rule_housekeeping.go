@@ -27,7 +27,7 @@ func (v *view) inProgress(but uint64) Action {
 		if v.disputed() && v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
-				Message: fmt.Sprintf("learner %s does not vote as long as etcd's alarm CORRUPT stands: compare the members' data, then disarm it", m.Name),
+				Message: fmt.Sprintf("learner %s does not vote, because %s", m.Name, v.whyKept()),
 			}
 		}
 		if p := v.pods[m.Name]; p.StartProblem == "" {
@@ -115,7 +115,7 @@ func deleteReplacedByRestore(v *view) Action {
 
 // allowEviction lets one voter be evicted again as soon as the operator disrupts none.
 func allowEviction(v *view) Action {
-	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
+	if n := v.minAvailable(); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

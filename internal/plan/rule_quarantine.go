@@ -35,7 +35,7 @@ func quarantine(v *view) Action {
 	case m.ID == v.Leader:
 		return v.deposeQuarantined()
 	}
-	if alarm != nil && len(v.unhealthyVoters()) == 0 && v.safeToRemove(m) {
+	if alarm != nil && !v.disputed() && len(v.unhealthyVoters()) == 0 && v.safeToRemove(m) {
 		return RemoveMember{ID: m.ID, Name: m.Name, Why: v1beta2.ReasonDivergedMember}
 	}
 	return nil

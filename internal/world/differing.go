@@ -10,9 +10,9 @@ import (
 // Differing is what comparisons of the voters' data show. It is no more than what is said: it may change at any time, whatever the data is.
 type Differing struct {
 	// Odd is the ID of the member that differs from all others, 0 if none does. Twice is true once it did at two compactions. Split is true
-	// while every voter differs from every other.
-	Odd          uint64
-	Twice, Split bool
+	// while every voter differs from every other. Proven is true if there was a majority that agreed when it was found.
+	Odd                  uint64
+	Twice, Split, Proven bool
 	// Evidence are the UIDs of the volumes of members that were quarantined.
 	Evidence []string
 }
@@ -30,7 +30,9 @@ var differing = map[Kind]transition{
 			s, runs := w.server(p)
 			return w.Odd == 0 && !w.Split && w.Status.ID != 0 && runs && s.member != nil && !s.member.Learner
 		},
-		onPod: func(w *World, p *Pod) { w.Odd, w.Twice = w.disk(p).MemberID, false },
+		onPod: func(w *World, p *Pod) {
+			w.Odd, w.Twice, w.Proven = w.disk(p).MemberID, false, w.Etcd.Group(w.Status.ID).Voters() >= majorityFrom
+		},
 	},
 	dataSplits: {
 		name:    "a compaction shows that every member's data differs",
@@ -40,11 +42,28 @@ var differing = map[Kind]transition{
 	dataAgrees: {
 		name:    "a compaction shows that the data is the same",
 		ifWorld: func(w *World) bool { return w.Odd != 0 || w.Split },
-		onWorld: func(w *World) {
-			w.Odd, w.Twice, w.Split = 0, false, false
-			w.rehabilitate()
-		},
+		onWorld: (*World).agree,
 	},
+	dataRepaired: {
+		name:    "somebody repairs the data of those who differ",
+		ifWorld: func(w *World) bool { return w.Split || w.suspects() },
+		onWorld: (*World).agree,
+	},
+}
+
+// majorityFrom is of how many voters one can differ from a majority that agrees.
+const majorityFrom = 3
+
+// agree has all voters' data be the same.
+func (w *World) agree() {
+	w.Odd, w.Twice, w.Split, w.Proven = 0, false, false, false
+	w.rehabilitate()
+}
+
+// suspects reports whether a member is found to differ that is not quarantined.
+func (w *World) suspects() bool {
+	g := w.Etcd.Group(w.Status.ID)
+	return w.Odd != 0 && w.Odd != w.Status.Quarantined.Member && g != nil && g.Member(w.Odd) != nil
 }
 
 // DifferingFaults are what comparisons show, and etcd's own alarm.
@@ -73,6 +92,9 @@ func (w *World) compared(e plan.Etcd) []plan.Comparison {
 	}
 	if w.Twice {
 		same.Hashes = now.Hashes
+	}
+	if g := w.Etcd.Group(w.Status.ID); w.Proven && g != nil && g.Voters() < majorityFrom {
+		same.Hashes = slices.Concat(now.Hashes, []plan.MemberHash{{Member: 1}}) // of one that has gone
 	}
 	return []plan.Comparison{same, now}
 }
@@ -129,26 +151,57 @@ func (w *World) checkFed(a plan.Action, o *plan.Observed) {
 	}
 }
 
-// checkDisputed is S2 while etcd says that data differs, and nobody is quarantined for that: anybody's data may be what is right.
-func (w *World) checkDisputed(a plan.Action) {
+// checkDisputed is S2 while nobody knows whose data is right: anybody's may be.
+func (w *World) checkDisputed(a plan.Action, o *plan.Observed) {
 	g := w.Etcd.Group(w.Status.ID)
-	if !w.Alarm || g == nil || slices.ContainsFunc(w.Pods, func(p Pod) bool { return p.Lie != honest }) {
+	if g == nil || slices.ContainsFunc(w.Pods, func(p Pod) bool { return p.Lie != honest }) {
 		return
 	}
-	quarantined := w.Status.Quarantined.Member
-	if accused := w.corruption(g).Member; accused != 0 && accused == quarantined {
+	if !w.disputed(g) {
+		w.checkSuspected(a, g)
 		return
 	}
 	switch act := a.(type) {
 	case plan.Promote:
 		w.violate("S2: %s is to vote while nobody knows whose data is right", act.Name)
 	case plan.RemoveMember:
-		p := w.pod(act.Name)
-		if d := w.Etcd.Disk(w.lasting(act.Name, p, p.stays())); act.ID != quarantined && d != nil && d.Synced && d.ClusterID == g.ID && d.MemberID == act.ID {
+		copied := w.wrongLeads(o) && !slices.ContainsFunc(o.Etcd.Members, func(m plan.Member) bool { return m.ID == act.ID && !m.Learner })
+		if w.hasData(g, act) && !copied { // a learner has no more than the leader
 			w.violate("S2: %s is removed (%s), and its data may be what is right", act.Name, act.Why)
+		}
+	case plan.DeleteVolume:
+		if v := w.volume(act.Name); v != nil && v.MemberID != 0 && !v.Lost {
+			w.violate("S2: volume %s is deleted, and its data may be what is right", act.Name)
 		}
 	default:
 	}
+}
+
+// disputed reports whether etcd or a comparison says that data differs, and nobody is quarantined for that.
+func (w *World) disputed(g *etcdtest.Group) bool {
+	quarantined := w.Status.Quarantined.Member
+	accused := w.corruption(g).Member
+	return w.Alarm && (accused == 0 || accused != quarantined) || w.Split && g.Voters() > 1 ||
+		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && !g.Member(w.Odd).Learner
+}
+
+// checkSuspected is S2 while a majority agrees, and one that differs was not proven wrong yet: no voter goes that can stay.
+func (w *World) checkSuspected(a plan.Action, g *etcdtest.Group) {
+	act, removes := a.(plan.RemoveMember)
+	if !removes || !w.suspects() {
+		return
+	}
+	m, p := g.Member(act.ID), w.pod(act.Name)
+	if m != nil && !m.Learner && act.ID != w.Status.Quarantined.Member && w.hasData(g, act) && p.stays() && !p.Stuck && !p.tooLate() {
+		w.violate("S2: %s is removed (%s) while another member may have the wrong data", act.Name, act.Why)
+	}
+}
+
+// hasData reports whether the data of a member that is removed is there.
+func (w *World) hasData(g *etcdtest.Group, act plan.RemoveMember) bool {
+	p := w.pod(act.Name)
+	d := w.Etcd.Disk(w.lasting(act.Name, p, p.stays()))
+	return d != nil && d.Synced && d.ClusterID == g.ID && d.MemberID == act.ID
 }
 
 // wrongLeads reports whether the operator sees the quarantined member lead.
@@ -186,7 +239,7 @@ func (w *World) checkEvidence(v *Volume) {
 // differing is nothing where no data was ever compared.
 func (e *encoder) differing(d *Differing) {
 	if d.Odd != 0 || d.Split {
-		e.rare(markDiffering, 1+bits(d.Twice, d.Split))
+		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven))
 		e.id(d.Odd)
 	}
 	for _, uid := range d.Evidence {

@@ -62,6 +62,7 @@ const (
 	podHeals
 	diskAnswers
 	alarmDisarmed
+	dataRepaired
 	awaitedDeleted
 	nameFreed
 	snapshotRead

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// shrinking is a cluster of three that is to have one member, and leads with c-1.
+func shrinking(first, second []int64) Observed {
+	return edit(compared(healthyCluster(3, true), first, second), func(o *Observed) {
+		o.Cluster.Size, o.Budget.MinAvailable = 1, 2
+		for i := range o.Etcd.Answers {
+			o.Etcd.Answers[i].Leader = id(1)
+		}
+	})
+}
+
+// quarantines has status say that the voter with that index is being replaced.
+func quarantines(o Observed, i int) Observed {
+	return edit(o, func(o *Observed) { o.Cluster.Quarantined = Quarantined{Member: id(i), Name: name(i)} })
+}
+
+// TestSuspicionKeepsVoters: while a comparison of the operator's own says that a voter's data differs, no voter goes that does not have to, the suspect
+// included: what is left might be wrong.
+func TestSuspicionKeepsVoters(t *testing.T) {
+	if m := newView(shrinking([]int64{7, 7, 7}, []int64{7, 7, 7})).NextToRemove; m.ID == 0 {
+		t.Fatal("with the same data nobody goes either")
+	}
+	for title, o := range map[string]Observed{
+		"the leader differs":      shrinking([]int64{7, 8, 7}, nil),
+		"a follower differs":      shrinking([]int64{7, 7, 8}, nil),
+		"all differ":              shrinking([]int64{7, 8, 9}, nil),
+		"Auto Pilot only advises": mode(shrinking([]int64{7, 8, 7}, []int64{7, 8, 7}), ModeAdvise),
+		"another is quarantined":  quarantines(shrinking([]int64{7, 8, 9}, nil), 2),
+	} {
+		if m := newView(o).NextToRemove; m.ID != 0 {
+			t.Errorf("%s: %s goes", title, m.Name)
+		}
+		o.Pods[2].InService = o.Cluster.Quarantined.Member == 0
+		wait, waits := Next(o).(Wait)
+		if !waits || wait.Reason != v1beta2.ReasonDivergedMemberHeld || !strings.HasPrefix(wait.Message, "no member that is too many is removed, because the ") {
+			t.Errorf("%s: %#v", title, Next(o))
+		}
+	}
+	if m := newView(quarantines(shrinking([]int64{7, 7, 8}, nil), 2)).NextToRemove; m.Name != "c-2" {
+		t.Errorf("c-2 is proven wrong, and %q goes", m.Name)
+	}
+}
+
+// TestSplitPromotesNobody: a learner has its data from a leader that may be wrong, and would be its majority.
+func TestSplitPromotesNobody(t *testing.T) {
+	joins := func(hashes ...int64) Observed {
+		o := edit(started(withLearner(healthyCluster(3, false), 3)), func(o *Observed) {
+			for i := range 3 {
+				o.Pods[i].Drift.Template = true
+			}
+			a := answerOf(3)
+			a.Learner, o.Etcd.Answers = true, append(slices.Clone(o.Etcd.Answers[:3]), a)
+			o.Budget.MinAvailable, o.Cluster.NextVoters = 4, []string{"c-0", "c-1", "c-2", "c-3"}
+		})
+		return compared(o, hashes, nil)
+	}
+	for title, o := range map[string]Observed{"the same data": joins(7, 7, 7), "one that does not lead is suspected": joins(7, 7, 8)} {
+		if _, promotes := Next(o).(Promote); !promotes {
+			t.Errorf("%s: %#v", title, Next(o))
+		}
+	}
+	if act := Next(joins(7, 8, 9)); act != nil {
+		if wait, waits := act.(Wait); !waits || wait.Reason != v1beta2.ReasonWaitingForLearner || !strings.Contains(wait.Message, "c-3 does not vote, because the data of the 3 voters differs") {
+			t.Errorf("all differ: %#v", act)
+		}
+	}
+}
+
+// TestMajorityIsRemembered: one of those who agreed was lost, and its place is taken all the same: of the two that are left the suspect is the same.
+func TestMajorityIsRemembered(t *testing.T) {
+	o := compared(withoutSecond(healthyCluster(3, true)), nil, nil)
+	o.Etcd.Compared = []Comparison{
+		{1, []MemberHash{{id(0), 7}, {id(1), 7}, {id(2), 8}}},
+		{2, []MemberHash{{id(0), 7}, {id(2), 8}}},
+	}
+	if v := newView(o); v.disputed() || v.suspect() != id(2) {
+		t.Errorf("disputed: %t, suspect: %x", v.disputed(), v.suspect())
+	}
+	o.Etcd.Compared[1].Hashes[1].Hash = 7
+	if v := newView(o); v.keepsAll() {
+		t.Errorf("the same by now, suspect: %x", v.suspect())
+	}
+	o.Etcd.Compared = []Comparison{{2, []MemberHash{{id(0), 7}, {id(2), 8}}}}
+	if v := newView(o); !v.disputed() || v.suspect() != 0 {
+		t.Errorf("one against one: disputed: %t, suspect: %x", v.disputed(), v.suspect())
+	}
+}
+
+// TestDisputedDataStays: while it is disputed whose data is right, no eviction ends one on an emptyDir, and the volume of a member that has gone stays.
+func TestDisputedDataStays(t *testing.T) {
+	for _, persistent := range []bool{true, false} {
+		o := alarmed(healthyCluster(3, persistent), Alarm{AlarmCorrupt, 0})
+		if act, sets := Next(o).(SetBudget); sets == persistent || sets && act.MinAvailable != 3 {
+			t.Errorf("on volumes: %t: %#v", persistent, Next(o))
+		}
+		o.Budget.MinAvailable = 3
+		if act, sets := Next(o).(SetBudget); sets {
+			t.Errorf("on volumes: %t: %#v", persistent, act)
+		}
+	}
+	orphan := edit(withoutPod(withoutSecond(healthyCluster(3, true)), 1), func(o *Observed) { o.Cluster.Size, o.Budget.MinAvailable = 2, 2 })
+	if _, deletes := Next(orphan).(DeleteVolume); !deletes {
+		t.Fatalf("without an alarm: %#v", Next(orphan))
+	}
+	if act, deletes := Next(alarmed(orphan, Alarm{AlarmCorrupt, 0})).(DeleteVolume); deletes {
+		t.Errorf("%#v", act)
+	}
+}
+
+// TestQuarantinedStaysWhileOthersAreNamed: a majority has proven one wrong, and then etcd names another one, too.
+func TestQuarantinedStaysWhileOthersAreNamed(t *testing.T) {
+	o := closed(unserved(quarantined(healthyCluster(3, false), 1), 1))
+	o.Cluster.NextVoters = []string{"c-0", "c-2"}
+	if act, goes := Next(alarmed(o, Alarm{AlarmCorrupt, id(1)})).(RemoveMember); !goes || act.Name != "c-1" {
+		t.Fatalf("it alone is named: %#v", Next(alarmed(o, Alarm{AlarmCorrupt, id(1)})))
+	}
+	if act, goes := Next(alarmed(o, Alarm{AlarmCorrupt, id(1)}, Alarm{AlarmCorrupt, id(2)})).(RemoveMember); goes {
+		t.Errorf("%#v", act)
+	}
+}
+
+// TestRelocationEndsInADispute: no new member gets a vote, which is no matter of nodes.
+func TestRelocationEndsInADispute(t *testing.T) {
+	act, gives := Next(alarmed(moving(3, 3, 0, ModeOn), Alarm{AlarmCorrupt, 0})).(CommitRelocation)
+	if want := "it is not known whose data is right: no new member gets a vote"; !gives || act.GivenUp != want {
+		t.Errorf("given up: %q", act.GivenUp)
+	}
+}
