@@ -58,7 +58,7 @@ var stalledStarts = map[string]scenario{
 func allScenarios() map[string]scenario {
 	all := maps.Clone(scenarios)
 	maps.Copy(all, stalledStarts)
-	for _, running := range []map[string]scenario{updates, stalled, switches, differing, growing, following, sleeping, relocating, resizing} {
+	for _, running := range []map[string]scenario{updates, stalled, switches, differing, growing, following, sleeping, relocating, resizing, autopilots} {
 		for title, s := range running {
 			s.running, s.lockstep = true, true
 			all["update: "+title] = s

@@ -52,6 +52,7 @@ type scenario struct {
 	spareless bool         // there is no node to move one to
 	resizes   bool         // Auto Pilot has members request more and less CPU
 	tight     bool         // no node takes a pod that requests more than the spec says
+	before    []world.Kind // what has happened before
 	lockstep  bool
 	faults    int
 	full      int
@@ -296,7 +297,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
 		},
 		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
-		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,
+		Claims: s.claims, Copies: s.copies, RanBefore: s.ran, Before: s.before,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: kinds,
 	}
 }

@@ -94,6 +94,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, followingMutants)
 	maps.Copy(all, relocatingMutants)
 	maps.Copy(all, resizingMutants)
+	maps.Copy(all, autopilotMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

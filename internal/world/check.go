@@ -134,6 +134,7 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 		w.checkRemoval(remove, o)
 		w.checkMoved(remove)
 	}
+	w.checkAllowed(a)
 	w.checkDisputed(a, o)
 	w.checkFed(a, o)
 	w.checkHibernation(a)

@@ -253,7 +253,7 @@ func (w *World) size(p *Pod) (file, inUse int64) {
 
 // lookAtDatabases adds what is known of them, as far as the operator looks.
 func (w *World) lookAtDatabases(o *plan.Observed) {
-	if o.Cluster.Autopilot, o.MayDisturb = w.cfg.Autopilot, true; w.cfg.Autopilot == (plan.Autopilot{}) {
+	if o.Cluster.Autopilot, o.MayDisturb = w.autopilot(), !w.Braked; !w.piloted() {
 		return
 	}
 	w.lookAtPatches(o)

@@ -28,6 +28,8 @@ type Scenario struct {
 	RanBefore bool
 	// Edits are what the user asks for afterwards, at any time, in this order.
 	Edits []Spec
+	// Before are faults that have happened before the exploration begins.
+	Before []Kind
 	// Faults is how many faults a run may have, and Kinds which.
 	Faults int
 	Kinds  []Kind
@@ -138,7 +140,11 @@ func (s *Scenario) start() *World {
 		w.addCopy()
 	}
 	w.Status.RanBefore = s.RanBefore
-	w.Edits, w.Faults = s.Edits, s.Faults
+	w.Edits = s.Edits
+	for _, kind := range s.Before {
+		w.Do(w.possible(nil, kind)[0])
+	}
+	w.Faults = s.Faults
 	return w
 }
 

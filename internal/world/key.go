@@ -46,6 +46,7 @@ func (w *World) Key() uint64 {
 	e.rare(markForgotten, w.Forgotten)
 	e.differing(&w.Differing)
 	e.patches(&w.Patches)
+	e.allowance(&w.Allowance)
 	e.rare(markLoad, 2*int(w.Load)+bits(w.Usage.Barred))
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {

@@ -80,6 +80,9 @@ const (
 	markBarred
 )
 
+// And that of what Auto Pilot may do.
+const markAllowance = 0xbc
+
 // And those of members that are moved to other nodes.
 const (
 	markRelocation = 0xc8 + iota

@@ -68,6 +68,8 @@ const (
 	snapshotRead
 	backupVerified
 	windowOpens
+	brakeReleased
+	modesReturn
 	allowedAgain
 	forgedGone
 	// Faults.
@@ -110,6 +112,8 @@ const (
 	patchTested
 	backupAges
 	windowShuts
+	brakeHolds
+	modesAdvise
 	patchSours
 	refusedElsewhere
 	diskDrags
@@ -153,7 +157,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, using, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, using, allowing, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

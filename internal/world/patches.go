@@ -38,7 +38,7 @@ var patching = map[Kind]transition{
 	},
 	windowShuts: {
 		name:    "the maintenance window closes",
-		ifWorld: func(w *World) bool { return w.Follows && !w.Shut },
+		ifWorld: func(w *World) bool { return w.piloted() && (w.Follows || w.cfg.Tested == nil) && !w.Shut },
 		onWorld: func(w *World) { w.Shut = true },
 	},
 	windowOpens: {
@@ -132,7 +132,6 @@ func (w *World) lookAtPatches(o *plan.Observed) {
 	if w.Elsewhere && plan.PatchDue(*o) {
 		o.Cluster.RefusedElsewhere = base
 	}
-	o.Cluster.Autopilot.Window = plan.Window{Set: true, Open: !w.Shut}
 }
 
 // checkPatch is for releases that are chosen: newer ones that are tested, after a backup, in the window, and one after the other; and the one

@@ -84,8 +84,9 @@ type World struct {
 	Keys int
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
 	Apart string
-	// Differing is what comparisons of the voters' data show.
+	// Differing is what comparisons of the voters' data show, and Allowance what keeps Auto Pilot from acting.
 	Differing
+	Allowance
 	// Patches is what there is to follow, and what that waits for, and Usage what members use.
 	Patches
 	Usage

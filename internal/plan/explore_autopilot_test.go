@@ -1,0 +1,67 @@
+package plan_test
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/world"
+)
+
+// everything has all of Auto Pilot act.
+func everything(s scenario) scenario {
+	s.pilot, s.compares, s.grows, s.relocates, s.resizes = true, true, true, true, true
+	s.version, s.first, s.tested = "3.6.15", follows("3.6.15"), []string{"3.6.16"}
+	return s
+}
+
+// autopilots are clusters in which all of Auto Pilot acts at the same time, and what it may do changes.
+var autopilots = map[string]scenario{
+	"every signal is stuck where three run":   everything(scenario{sizes: []int{3}, before: world.Signals, only: world.Kills, faults: 1, full: 2}),
+	"every signal is stuck where one runs":    everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
+	"signals come and go":                     everything(scenario{sizes: []int{3}, only: world.Signals, faults: 2, full: 3}),
+	"every signal is stuck, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
+	"a slow disk, and modes change": {sizes: []int{3}, relocates: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults),
+		faults: 3, full: 4},
+	"data differs, and modes change": {sizes: []int{3}, compares: true, only: slices.Concat(world.DifferingFaults, world.AllowanceFaults),
+		faults: 3, full: 4},
+	"keys fill the quota, and modes change": {sizes: []int{3}, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults, world.AllowanceFaults),
+		faults: 3, full: 4},
+	"databases are fragmented, modes change": {sizes: []int{3}, pilot: true, only: slices.Concat(world.DatabaseFaults, world.AllowanceFaults),
+		faults: 2, full: 3},
+	"members use more or less, modes change": {sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),
+		faults: 2, full: 3},
+}
+
+// withoutOthers are the signals of a cluster of one.
+var withoutOthers = slices.DeleteFunc(slices.Clone(world.Signals), func(k world.Kind) bool { return k == world.DifferingFaults[0] })
+
+// autopilotMutants do not ask whether they may.
+var autopilotMutants = map[string]mutant{
+	"a member is moved outside the window": {
+		next: mayAlways, want: "R: plan.CommitRelocation although", scenario: scenario{
+			sizes: []int{3}, relocates: true, running: true, lockstep: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults[1:2]), faults: 2,
+		},
+	},
+	"a member is moved where the mode is Advise": {
+		next: mayAlways, want: "R: plan.CommitRelocation although", scenario: scenario{
+			sizes: []int{3}, relocates: true, running: true, lockstep: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults[2:]), faults: 2,
+		},
+	},
+	"a member is quarantined beside many others": {
+		next: mayAlways, want: "R: plan.Quarantine although", persistent: true, scenario: scenario{
+			sizes: []int{3}, compares: true, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.AllowanceFaults[:1]), faults: 2,
+		},
+	},
+}
+
+// mayAlways acts whatever is allowed.
+func mayAlways(o plan.Observed) plan.Action {
+	o.MayDisturb, o.Cluster.Autopilot.Window = true, plan.Window{}
+	a := &o.Cluster.Autopilot
+	for _, mode := range []*plan.Mode{&a.Diverged, &a.Relocation} {
+		if *mode == plan.ModeAdvise {
+			*mode = plan.ModeOn
+		}
+	}
+	return plan.Next(o)
+}
