@@ -7,6 +7,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
+// autopilot is what Auto Pilot may do in that scenario.
+func (s scenario) autopilot() (a plan.Autopilot) {
+	if s.pilot {
+		a.NoSpace, a.Compact, a.Defragment = plan.ModeOn, true, plan.ModeOn
+	}
+	if s.compares {
+		a.Diverged = plan.ModeOn
+	}
+	if s.grows {
+		a.Grow, a.MaxQuota = plan.ModeOn, maxQuota
+		a.Enlarge, a.MaxVolume = plan.ModeOn, maxVolume
+	}
+	if s.tested != nil {
+		a.Patches = plan.ModeOn
+	}
+	if s.resizes {
+		a.Resources, a.MinResources.CPU, a.MaxResources.CPU = plan.ModeOn, leastCPU, mostCPU
+	}
+	if s.relocates {
+		a.Relocation = plan.ModeOn
+	}
+	return a
+}
+
 // everything has all of Auto Pilot act.
 func everything(s scenario) scenario {
 	s.pilot, s.compares, s.grows, s.relocates, s.resizes = true, true, true, true, true

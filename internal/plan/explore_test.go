@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
@@ -269,29 +268,9 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if kinds == nil {
 		kinds = slices.Concat(ordinary, s.kinds)
 	}
-	var autopilot plan.Autopilot
-	if s.pilot {
-		autopilot = plan.Autopilot{NoSpace: plan.ModeOn, Compact: true, Defragment: plan.ModeOn}
-	}
-	if s.compares {
-		autopilot.Diverged = plan.ModeOn
-	}
-	if s.grows {
-		autopilot.Grow, autopilot.MaxQuota = plan.ModeOn, maxQuota
-		autopilot.Enlarge, autopilot.MaxVolume = plan.ModeOn, maxVolume
-	}
-	if s.tested != nil {
-		autopilot.Patches = plan.ModeOn
-	}
-	if s.resizes {
-		autopilot.Resources, autopilot.MinResources.CPU, autopilot.MaxResources.CPU = plan.ModeOn, leastCPU, mostCPU
-	}
-	if s.relocates {
-		autopilot.Relocation = plan.ModeOn
-	}
 	return world.Scenario{
 		Config: world.Config{
-			Spareless: s.spareless, Tight: s.tight, Autopilot: autopilot, Tested: s.tested,
+			Spareless: s.spareless, Tight: s.tight, Autopilot: s.autopilot(), Tested: s.tested,
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
