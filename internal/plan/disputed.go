@@ -64,10 +64,16 @@ func (v *view) whyKept() string {
 	return "the voters' data differs, and no majority tells whose is wrong: docs/autopilot.md says how to compare and repair"
 }
 
-// reportKept reports that members are too many, and stay as long as it is not known whose data is right.
+// reportKept reports that members are too many, or are to be stopped, and go on as long as it is not known whose data is right.
 func reportKept(v *view) Action {
-	if !v.keepsAll() || !v.surplus(0) {
+	what := "no member that is too many is removed"
+	switch {
+	case !v.keepsAll():
+		return nil
+	case v.Cluster.Hibernate:
+		what = "the members are not stopped"
+	case !v.surplus(0):
 		return nil
 	}
-	return Wait{Reason: v1beta2.ReasonDivergedMemberHeld, After: pollSlow, Message: "no member that is too many is removed, because " + v.whyKept()}
+	return Wait{Reason: v1beta2.ReasonDivergedMemberHeld, After: pollSlow, Message: what + ", because " + v.whyKept()}
 }

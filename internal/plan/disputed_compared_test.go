@@ -45,6 +45,10 @@ func TestSuspicionKeepsVoters(t *testing.T) {
 			t.Errorf("%s: %#v", title, Next(o))
 		}
 	}
+	sleepy := edit(compared(healthyCluster(3, true), []int64{7, 8, 7}, nil), func(o *Observed) { o.Cluster.Hibernate = true })
+	if wait, waits := Next(sleepy).(Wait); !waits || !strings.HasPrefix(wait.Message, "the members are not stopped, because the data of c-1") {
+		t.Errorf("to be stopped: %#v", Next(sleepy))
+	}
 	if m := newView(quarantines(shrinking([]int64{7, 7, 8}, nil), 2)).NextToRemove; m.Name != "c-2" {
 		t.Errorf("c-2 is proven wrong, and %q goes", m.Name)
 	}

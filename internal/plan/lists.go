@@ -204,7 +204,7 @@ var housekeeping = group{"housekeeping", []rule{
 	hibernate,               // all members are to be stopped, and nothing else is left to do
 	waitForCompletion,       // report what is still in progress
 	reportAlarm,             // etcd has raised an alarm that the user has to resolve
-	reportKept,              // members that are too many stay, because it is not known whose data is right: report that
+	reportKept,              // members that are too many, or to be stopped, stay, because it is not known whose data is right: report that
 	deleteReplacedByRestore, // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
 	reportRejectedSpec,      // report which part of the spec cannot be carried out
 }, lenient}
