@@ -65,6 +65,9 @@ type InternalStatus struct {
 	// quarantined is the member that is replaced because its data differs from what a majority of the voters agrees on.
 	// +optional
 	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
+	// doubt is what comparisons have found of the voters' data and no later ones have disproved; absent if nothing is.
+	// +optional
+	Doubt *DataDoubt `json:"doubt,omitempty"`
 	// rootUser is what was done about etcd's user root; absent if nothing was.
 	// +optional
 	RootUser *InternalAuthStatus `json:"rootUser,omitempty"`
@@ -81,6 +84,16 @@ type QuarantinedMember struct {
 	// volumeUID is the UID of its volume, which is kept; absent if its data is on an emptyDir.
 	// +optional
 	VolumeUID string `json:"volumeUID,omitempty"`
+}
+
+// DataDoubt says that the voters' data differs, as far as no member is being replaced for that.
+type DataDoubt struct {
+	// suspect is the ID in etcd, in hexadecimal, of the voter that differs from a majority that agreed; absent if there is none.
+	// +optional
+	Suspect string `json:"suspect,omitempty"`
+	// split is true if no majority agrees from which exactly one voter differs.
+	// +optional
+	Split bool `json:"split,omitempty"`
 }
 
 // LeaderMoved says whose disk was too slow to lead, and when.
@@ -218,4 +231,7 @@ type FormerStatus struct {
 	// quarantined is its member whose data differed from what a majority of the voters agreed on.
 	// +optional
 	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
+	// doubt is what comparisons had found of its voters' data and no later ones had disproved.
+	// +optional
+	Doubt *DataDoubt `json:"doubt,omitempty"`
 }

@@ -6,10 +6,62 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
+// Doubt is what comparisons have found of the voters' data and no later ones have disproved. It is recorded: a new process of the operator has
+// compared nothing yet, and a majority that agreed counts even if one of it is lost later.
+type Doubt struct {
+	// Suspect is the ID of the voter that differs from a majority that agreed, 0 if there is none, or if it is quarantined.
+	Suspect uint64 `json:",string"`
+	// Split is true if no majority agrees from which exactly one voter differs, who is quarantined left aside.
+	Split bool `json:",omitempty"`
+}
+
+// doubt is that with what this observation says. It ends once two comparisons have found the data of all to be the same, or those who differed are
+// gone. A user who switches the feature off says that whose data is right is up to him.
+func (v *view) doubt() Doubt {
+	d := v.Cluster.Doubt
+	switch n := len(v.Etcd.Compared); {
+	case v.Etcd.Contact != ContactQuorum:
+		return d
+	case v.Cluster.Autopilot.Diverged == ModeOff, v.agreeBut(v.Quarantined.ID):
+		return Doubt{}
+	case n > 0 && v.concerns(v.Etcd.Compared[n-1]):
+		d = v.found(v.Etcd.Compared[n-1], d)
+	}
+	left := slices.DeleteFunc(slices.Clone(v.voters), func(m Member) bool { return m.ID == v.Quarantined.ID })
+	if !slices.ContainsFunc(left, func(m Member) bool { return m.ID == d.Suspect }) {
+		d.Suspect = 0
+	}
+	d.Split = d.Split && len(left) > 1
+	return d
+}
+
+// found is what a comparison of all voters adds to what is in doubt. Who was suspected stays so if all others agree, although they may be too few to
+// prove it. A majority against anybody else is none: it may be of those who are left, or have copied what is wrong.
+func (v *view) found(c Comparison, before Doubt) Doubt {
+	rest := c.without(v.Quarantined.ID)
+	id := rest.outlier()
+	switch {
+	case !rest.Differs():
+		return before
+	case before.Split:
+		return Doubt{Split: true}
+	case before.Suspect != 0 && !rest.without(before.Suspect).Differs():
+		return before
+	case before.Suspect == 0 && id != 0 && len(rest.Hashes)-1 >= Quorum(len(v.voters)):
+		return Doubt{Suspect: id}
+	}
+	return Doubt{Split: true}
+}
+
+func (c Comparison) without(id uint64) Comparison {
+	c.Hashes = slices.DeleteFunc(slices.Clone(c.Hashes), func(h MemberHash) bool { return h.Member == id })
+	return c
+}
+
 // disputed reports whether the members' data differs, and no majority has proven whose is wrong: etcd's alarm CORRUPT names anybody but the member that
-// is quarantined, or the last comparison found others to differ from each other than that one and a suspect. Anybody's data may be what is right then.
-// So meanwhile no learner gets a vote, nobody goes whose data is there, and no volume is deleted that was a member's.
-func (v *view) disputed() bool { return v.accused() || v.split() }
+// is quarantined, or comparisons have found that no majority agrees. Anybody's data may be what is right then. So meanwhile nobody joins or gets a vote,
+// nobody goes whose data is there, no volume is deleted that was a member's, and no voter is restarted for an update.
+func (v *view) disputed() bool { return v.accused() || v.Doubt.Split }
 
 // accused reports whether etcd's alarm CORRUPT names anybody but the member that is quarantined.
 func (v *view) accused() bool {
@@ -19,39 +71,9 @@ func (v *view) accused() bool {
 	})
 }
 
-// split reports whether the last comparison found the data of two voters to differ of which neither is quarantined or suspected.
-func (v *view) split() bool { return v.lastComparison(v.Quarantined.ID, v.suspect()).Differs() }
-
-// lastComparison is the last one of the present voters, but for those; an empty one where nothing was compared, or Auto Pilot has no use for it.
-func (v *view) lastComparison(but ...uint64) (last Comparison) {
-	if n := len(v.Etcd.Compared); n > 0 && v.Cluster.Autopilot.Diverged != ModeOff {
-		last = v.Etcd.Compared[n-1]
-	}
-	last.Hashes = slices.DeleteFunc(slices.Clone(last.Hashes), func(h MemberHash) bool {
-		return slices.Contains(but, h.Member) || !slices.ContainsFunc(v.voters, func(m Member) bool { return m.ID == h.Member })
-	})
-	return last
-}
-
-// suspect is the ID of the voter that one of the comparisons found to differ from a majority that agreed, 0 if there is none, if it is quarantined, or if
-// the last comparison does not find it to differ, too. A majority of then is remembered: one of those who agreed may have been lost since. Nobody goes
-// because of a suspicion. As long as it lasts, no voter goes that does not have to: who is left might be the one that is wrong.
-func (v *view) suspect() uint64 {
-	last := v.lastComparison()
-	if !last.Differs() {
-		return 0
-	}
-	for _, c := range slices.Backward(v.Etcd.Compared) {
-		id := c.outlier()
-		if id != v.Quarantined.ID && slices.ContainsFunc(last.Hashes, func(h MemberHash) bool { return h.Member == id }) {
-			return id
-		}
-	}
-	return 0
-}
-
-// keepsAll reports whether no voter goes that does not have to: it is disputed whose data is right, or a member is suspected.
-func (v *view) keepsAll() bool { return v.disputed() || v.suspect() != 0 }
+// keepsAll reports whether no voter goes that does not have to: it is disputed whose data is right, or one is suspected. Nobody goes because of a
+// suspicion, but who is left might be the one that is wrong.
+func (v *view) keepsAll() bool { return v.disputed() || v.Doubt.Suspect != 0 }
 
 // whyKept says why, and what ends it.
 func (v *view) whyKept() string {
@@ -61,7 +83,32 @@ func (v *view) whyKept() string {
 	if i := slices.IndexFunc(v.Held, func(h HeldAct) bool { return h.Feature == FeatureDiverged }); i >= 0 {
 		return v.Held[i].Message
 	}
-	return "the voters' data differs, and no majority tells whose is wrong: docs/autopilot.md says how to compare and repair"
+	if doubt := v.inDoubt(); doubt != nil {
+		return doubt.Message
+	}
+	return "it is not known whose data is right"
+}
+
+// inDoubt says what is not known of the data; nil if nothing is.
+func (v *view) inDoubt() *HeldAct {
+	m, _ := v.memberByID(v.Doubt.Suspect)
+	switch {
+	case v.Doubt.Split:
+		return unclear("comparisons have found the voters' data to differ, and there is no majority from which exactly one differs")
+	case m.ID != 0:
+		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the majority's: " +
+			"that counts if the next compaction shows the same"}
+	}
+	return nil
+}
+
+// besidesDispute adds to what is waited for that it is not replaced meanwhile.
+func (v *view) besidesDispute(a Action) Action {
+	if wait, waits := a.(Wait); waits && v.disputed() {
+		wait.Message += "; nobody is replaced, because " + v.whyKept()
+		return wait
+	}
+	return a
 }
 
 // reportKept reports that members are too many, or are to be stopped, and go on as long as it is not known whose data is right.

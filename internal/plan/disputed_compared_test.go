@@ -41,7 +41,7 @@ func TestSuspicionKeepsVoters(t *testing.T) {
 		}
 		o.Pods[2].InService = o.Cluster.Quarantined.Member == 0
 		wait, waits := Next(o).(Wait)
-		if !waits || wait.Reason != v1beta2.ReasonDivergedMemberHeld || !strings.HasPrefix(wait.Message, "no member that is too many is removed, because the ") {
+		if !waits || wait.Reason != v1beta2.ReasonDivergedMemberHeld || !strings.Contains(wait.Message, ", because the data of ") {
 			t.Errorf("%s: %#v", title, Next(o))
 		}
 	}
@@ -73,29 +73,56 @@ func TestSplitPromotesNobody(t *testing.T) {
 		}
 	}
 	if act := Next(joins(7, 8, 9)); act != nil {
-		if wait, waits := act.(Wait); !waits || wait.Reason != v1beta2.ReasonWaitingForLearner || !strings.Contains(wait.Message, "c-3 does not vote, because the data of the 3 voters differs") {
+		if wait, waits := act.(Wait); !waits || wait.Reason != v1beta2.ReasonDivergedMemberHeld || !strings.HasPrefix(wait.Message, "no member is updated, because the data of the 3 voters differs") {
 			t.Errorf("all differ: %#v", act)
 		}
 	}
 }
 
-// TestMajorityIsRemembered: one of those who agreed was lost, and its place is taken all the same: of the two that are left the suspect is the same.
-func TestMajorityIsRemembered(t *testing.T) {
-	o := compared(withoutSecond(healthyCluster(3, true)), nil, nil)
-	o.Etcd.Compared = []Comparison{
-		{1, []MemberHash{{id(0), 7}, {id(1), 7}, {id(2), 8}}},
-		{2, []MemberHash{{id(0), 7}, {id(2), 8}}},
+// passes are some of the operator, which remembers what it has recorded, and compares the voters anew.
+func passes(o Observed, comparisons ...[]int64) Observed {
+	for _, hashes := range comparisons {
+		c := Comparison{Revision: 1}
+		for i, hash := range hashes {
+			c.Hashes = append(c.Hashes, MemberHash{Member: o.Etcd.Members[i].ID, Hash: hash})
+		}
+		o.Etcd.Compared = append(slices.Clone(o.Etcd.Compared), c)
+		o.Etcd.Compared = o.Etcd.Compared[max(0, len(o.Etcd.Compared)-2):]
+		o.Cluster.Record = o.Cluster.Apply(nil, o)
 	}
-	if v := newView(o); v.disputed() || v.suspect() != id(2) {
-		t.Errorf("disputed: %t, suspect: %x", v.disputed(), v.suspect())
-	}
-	o.Etcd.Compared[1].Hashes[1].Hash = 7
-	if v := newView(o); v.keepsAll() {
-		t.Errorf("the same by now, suspect: %x", v.suspect())
-	}
-	o.Etcd.Compared = []Comparison{{2, []MemberHash{{id(0), 7}, {id(2), 8}}}}
-	if v := newView(o); !v.disputed() || v.suspect() != 0 {
-		t.Errorf("one against one: disputed: %t, suspect: %x", v.disputed(), v.suspect())
+	return o
+}
+
+// TestDoubtIsRecorded: a new process has compared nothing, and those who agreed count even if one of them was lost.
+func TestDoubtIsRecorded(t *testing.T) {
+	three := mode(healthyCluster(3, true), ModeOn)
+	forgets := func(o Observed) Observed { return edit(o, func(o *Observed) { o.Etcd.Compared = nil }) }
+	suspected := passes(three, []int64{7, 7, 8})
+	lost := passes(withoutSecond(suspected), []int64{7, 8}, []int64{7, 8}, []int64{7, 8})
+	for title, c := range map[string]struct {
+		in   Observed
+		want Doubt
+	}{
+		"all differ, and a new process":      {forgets(passes(three, []int64{7, 8, 9})), Doubt{Split: true}},
+		"one differs, and a new process":     {forgets(suspected), Doubt{Suspect: id(2)}},
+		"one of those who agreed is lost":    {lost, Doubt{Suspect: id(2)}},
+		"and another new process":            {forgets(lost), Doubt{Suspect: id(2)}},
+		"one of two":                         {passes(mode(healthyCluster(2, true), ModeOn), []int64{7, 8}), Doubt{Split: true}},
+		"once the same":                      {passes(suspected, []int64{7, 7, 7}), Doubt{Suspect: id(2)}},
+		"twice the same":                     {passes(suspected, []int64{7, 7, 7}, []int64{7, 7, 7}), Doubt{}},
+		"the suspect is lost":                {passes(withoutSecond(passes(three, []int64{7, 8, 7})), []int64{7, 7}), Doubt{}},
+		"the mode is Off":                    {mode(suspected, ModeOff), Doubt{}},
+		"another beside the quarantined one": {passes(quarantines(mode(healthyCluster(5, true), ModeOn), 4), []int64{7, 7, 7, 9, 8}), Doubt{Suspect: id(3)}},
+		"the quarantined one alone":          {passes(quarantines(three, 2), []int64{7, 7, 8}), Doubt{}},
+		"nobody beside the quarantined one":  {passes(quarantines(three, 2), []int64{7, 9, 8}), Doubt{Split: true}},
+	} {
+		if got := newView(c.in).Doubt; got != c.want {
+			t.Errorf("%s: %+v, not %+v", title, got, c.want)
+		}
+		held := slices.ContainsFunc(Assess(c.in).Held, func(h HeldAct) bool { return h.Feature == FeatureDiverged })
+		if !held && (c.want.Split || c.want.Suspect != 0 && c.in.Cluster.Quarantined.Member == 0) {
+			t.Errorf("%s: nothing is held", title)
+		}
 	}
 }
 

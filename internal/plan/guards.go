@@ -128,21 +128,18 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
-// learnFromTheRight lets nobody get its data from a leader whose data is wrong: no learner is added, started or promoted while it leads. One
-// that is only suspected, by a single comparison or where Auto Pilot advises, hands over leadership first.
+// learnFromTheRight lets nobody get its data from a leader whose data is wrong, or may be: no learner is added, started or promoted while it leads. One
+// that is only suspected, by a single comparison or where Auto Pilot advises, hands over leadership first, and who may have its data already goes.
 func learnFromTheRight(v *view, a Action) Action {
 	wrong := v.wrongLeader()
-	if wrong.ID == 0 {
+	switch {
+	case !v.learns(a) || wrong.ID == 0 && !v.disputed():
 		return nil
+	case v.disputed():
+		return Wait{Reason: v1beta2.ReasonDivergedMemberHeld, After: pollSlow, Message: "nobody joins or gets a vote, because " + v.whyKept()}
 	}
-	switch act := a.(type) {
-	case AddLearner, Promote:
-	case WritePermits:
-		if !slices.ContainsFunc(act.Permits, func(p PodPermit) bool { return v.members[p.Pod].Learner }) {
-			return nil
-		}
-	default:
-		return nil
+	if fed := v.fed(); fed.ID != 0 {
+		return RemoveMember{ID: fed.ID, Name: fed.Name, Why: v1beta2.ReasonDivergedMember}
 	}
 	if to := v.nextLeader(wrong); to.ID != 0 {
 		return MoveLeader{From: wrong.ID, To: to.ID, FromName: wrong.Name, ToName: to.Name}
@@ -153,9 +150,21 @@ func learnFromTheRight(v *view, a Action) Action {
 	}
 }
 
+// learns reports whether a learner gets data by the action, or a vote with what it has got.
+func (v *view) learns(a Action) bool {
+	switch act := a.(type) {
+	case AddLearner, Promote:
+		return true
+	case WritePermits:
+		return slices.ContainsFunc(act.Permits, func(p PodPermit) bool { return v.members[p.Pod].Learner })
+	default:
+		return false
+	}
+}
+
 // wrongLeader returns the leader if its data is known to differ from what the others agree on, or is suspected to; the zero Member otherwise.
 func (v *view) wrongLeader() Member {
-	if v.Leader == 0 || v.Leader != v.Quarantined.ID && v.Leader != v.suspect() {
+	if v.Leader == 0 || v.Leader != v.Quarantined.ID && v.Leader != v.Doubt.Suspect {
 		return Member{}
 	}
 	m, _ := v.memberByID(v.Leader)

@@ -15,10 +15,7 @@ func TestNobodyLearnsFromTheSuspect(t *testing.T) {
 		"the mode is Advise":         mode(differs(o, 0), ModeAdvise),
 		"it waits for its turn":      edit(differs(o, 0), func(o *Observed) { o.MayDisturb = false }),
 		"one compaction so far":      compared(o, nil, []int64{1, 0, 0}),
-		"one of the others has gone": edit(two, func(o *Observed) { o.Etcd.Compared = differs(healthyCluster(3, true), 0).Etcd.Compared }),
-		"and it had differed one more": edit(two, func(o *Observed) {
-			o.Etcd.Compared = compared(healthyCluster(3, true), nil, []int64{1, 0, 0}).Etcd.Compared
-		}),
+		"one of the others has gone": edit(two, func(o *Observed) { o.Cluster.Doubt.Suspect = id(0) }),
 	} {
 		got, ok := learnFromTheRight(newView(o), AddLearner{Name: name(3)}).(MoveLeader)
 		if !ok || got.From != id(0) || got.To == id(0) {
@@ -28,11 +25,24 @@ func TestNobodyLearnsFromTheSuspect(t *testing.T) {
 	for title, o := range map[string]Observed{
 		"the mode is Off":      mode(differs(o, 0), ModeOff),
 		"another one differs":  differs(o, 1),
-		"nobody knows whose":   compared(o, nil, []int64{0, 1, 2}),
 		"it is the same again": compared(o, []int64{1, 0, 0}, []int64{0, 0, 0}),
 	} {
 		if got := learnFromTheRight(newView(o), AddLearner{Name: name(3)}); got != nil {
 			t.Errorf("%s: %#v", title, got)
+		}
+	}
+}
+
+// TestWhoLearnedFromTheSuspectGoes: a learner that runs has what the leader has, and would be its majority.
+func TestWhoLearnedFromTheSuspectGoes(t *testing.T) {
+	o := started(withLearner(compared(healthyCluster(3, true), nil, []int64{1, 0, 0}), 3))
+	if got, ok := learnFromTheRight(newView(o), Promote{ID: id(3), Name: name(3)}).(RemoveMember); !ok || got.Name != name(3) {
+		t.Errorf("%#v", got)
+	}
+	for _, a := range []Action{AddLearner{Name: name(4)}, Promote{ID: id(3), Name: name(3)}, WritePermits{[]PodPermit{{Pod: name(3)}}}} {
+		split := newView(compared(o, nil, []int64{0, 1, 2}))
+		if got, ok := learnFromTheRight(split, a).(Wait); !ok || got.Reason != v1beta2.ReasonDivergedMemberHeld {
+			t.Errorf("nobody knows whose is right, and %T becomes %#v", a, got)
 		}
 	}
 }

@@ -58,9 +58,12 @@ func (r Record) quarantineOver(o Observed) bool {
 func (o Observed) DataAgrees() bool { return o.Etcd.Contact == ContactQuorum && newView(o).agree() }
 
 // agree reports whether the last two comparisons found the data of all present voters to be the same.
-func (v *view) agree() bool {
+func (v *view) agree() bool { return v.agreeBut(0) }
+
+// agreeBut is that of all but one of them.
+func (v *view) agreeBut(id uint64) bool {
 	return len(v.Etcd.Compared) > 1 && !slices.ContainsFunc(v.Etcd.Compared[len(v.Etcd.Compared)-2:], func(c Comparison) bool {
-		return !v.concerns(c) || c.Differs()
+		return !v.concerns(c) || c.without(id).Differs()
 	})
 }
 
@@ -73,12 +76,12 @@ func (v *view) judgeData() {
 	mode := v.Cluster.Autopilot.Diverged
 	switch {
 	case v.Quarantined.ID != 0 && mode != ModeOn:
-		v.Held = append(v.Held, *v.quarantineStands())
+		v.holdData(v.quarantineStands())
 		return
 	case v.Quarantined.ID != 0:
 		if why := v.replacementAwaits(); why != "" {
-			v.Held = append(v.Held, HeldAct{Feature: FeatureDiverged, Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " +
-				v.Quarantined.Name + " differs from what a majority of the voters agrees on, and it is replaced " + why})
+			v.holdData(&HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + v.Quarantined.Name +
+				" differs from what a majority of the voters agrees on, and it is replaced " + why})
 		}
 		return
 	case mode == ModeOff, v.Cluster.Quarantined.Member != 0:
@@ -90,10 +93,19 @@ func (v *view) judgeData() {
 	}
 	switch {
 	case hold != nil:
-		hold.Feature = FeatureDiverged
-		v.Held = append(v.Held, *hold)
+		v.holdData(hold)
 	case culprit.ID != 0:
 		v.Diverged = culprit
+	default:
+		v.holdData(v.inDoubt())
+	}
+}
+
+// holdData adds what is held about the data, nil if nothing is.
+func (v *view) holdData(hold *HeldAct) {
+	if hold != nil {
+		hold.Feature = FeatureDiverged
+		v.Held = append(v.Held, *hold)
 	}
 }
 
@@ -108,6 +120,8 @@ func (v *view) quarantineStands() *HeldAct {
 func (v *view) replacementAwaits() string {
 	others := slices.DeleteFunc(v.unhealthyVoters(), func(name string) bool { return name == v.Quarantined.Name })
 	switch {
+	case v.disputed():
+		return "once it is known whose data is right, because that of the others differs, too, or etcd says so: docs/autopilot.md says how to compare and repair"
 	case v.downgradeTarget() != "":
 		return "once the downgrade is complete: etcd takes no new member before"
 	case len(others) > 0:
@@ -131,6 +145,8 @@ func (v *view) culprit() (Member, *HeldAct) {
 	switch {
 	case m.ID == 0:
 		return Member{}, unclear(fmt.Sprintf("the data of the %d voters differs, and there is no majority from which exactly one differs", len(v.voters)))
+	case v.Doubt.Split:
+		return Member{}, v.inDoubt()
 	case len(accused) > 0 && (len(accused) > 1 || accused[0] != m.ID):
 		return Member{}, unclear(fmt.Sprintf("the data of %s differs from the majority's, and etcd's alarm CORRUPT names %s", m.Name, v.namesOf(accused)))
 	case len(accused) == 0 && (last == 0 || !v.concerns(v.Etcd.Compared[last-1]) || v.outlier(v.Etcd.Compared[last-1]) != m):
@@ -142,7 +158,8 @@ func (v *view) culprit() (Member, *HeldAct) {
 
 // unclear says that data differs and nobody can tell whose is wrong.
 func unclear(what string) *HeldAct {
-	return &HeldAct{Reason: v1beta2.ReasonDivergedMemberUnclear, Message: what + ": no member is replaced; docs/autopilot.md says how to compare and repair"}
+	return &HeldAct{Reason: v1beta2.ReasonDivergedMemberUnclear, Message: what + ": no member is replaced, none joins, and none on an emptyDir is " +
+		"evicted; docs/autopilot.md says how to compare and repair"}
 }
 
 // concerns reports whether a comparison is of the present voters, all of them and no others.
@@ -172,14 +189,6 @@ func (c Comparison) outlier() uint64 {
 		}
 	}
 	return 0
-}
-
-// outlier returns the member that the last comparison found to differ from all others, whoever has gone since; 0 if there is none.
-func (e Etcd) outlier() uint64 {
-	if len(e.Compared) == 0 {
-		return 0
-	}
-	return e.Compared[len(e.Compared)-1].outlier()
 }
 
 // quarantineHeld returns why a member whose data is wrong is not kept apart and replaced, nil if it is to be. Whatever else goes on in the

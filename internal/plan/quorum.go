@@ -12,7 +12,7 @@ func MinAvailable(n int) int { return max(Quorum(n), n-1) }
 // minAvailable is how many voters must stay available while the operator disrupts none. An eviction ends the data of one on an emptyDir: so none is
 // allowed while that may be what is right.
 func (v *view) minAvailable() int {
-	if v.disputed() && slices.ContainsFunc(v.voters, func(m Member) bool { return !v.pods[m.Name].Persistent }) {
+	if v.disputed() && slices.ContainsFunc(v.voters, func(m Member) bool { p, there := v.pods[m.Name]; return there && !p.Persistent }) {
 		return len(v.voters)
 	}
 	return MinAvailable(len(v.voters))

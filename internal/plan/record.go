@@ -42,6 +42,8 @@ type Record struct {
 	KeptUIDs []string
 	// Quarantined is the member that is replaced because its data differs; the zero value if none is, and once its volume is kept.
 	Quarantined Quarantined `json:",omitzero"`
+	// Doubt is what is not known of whose data is right; the zero value if nothing is.
+	Doubt Doubt `json:",omitzero"`
 	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
 	Tuned Tuned `json:",omitzero"`
 	// RefusedPatches are the patch releases that were taken back, the latest last, and that no user has named since.
@@ -126,6 +128,9 @@ func (r Record) note(a Action, o Observed) Record {
 	r.Hibernation, r.Relocation = r.Hibernation.next(o), r.Relocation.next(o)
 	if r.quarantineOver(o) {
 		r.Quarantined = Quarantined{}
+	}
+	if o.Etcd.Contact == ContactQuorum && (r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0) {
+		r.Doubt = newView(o).Doubt
 	}
 	if o.Cluster.Invalid == nil {
 		r.Tuned = r.Tuned.of(o)

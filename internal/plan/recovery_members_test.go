@@ -52,8 +52,7 @@ func TestRecoveryAwaitsTheMute(t *testing.T) {
 
 // TestRecoveryAvoidsTheSuspect: one comparison is enough not to take a member's data where there is other data.
 func TestRecoveryAvoidsTheSuspect(t *testing.T) {
-	hashes := Comparison{Hashes: []MemberHash{{id(0), 0}, {id(1), 7}, {id(2), 0}, {id(3), 0}, {id(4), 0}}}
-	o := edit(leftWith(5, true, 1, 3), func(o *Observed) { o.Etcd.Compared = []Comparison{hashes} })
+	o := edit(leftWith(5, true, 1, 3), func(o *Observed) { o.Cluster.Doubt.Suspect = id(1) })
 	if got := Assess(o).Recovery; got.Survivor != "c-3" || !slices.Equal(got.Wrong, []string{"c-1"}) {
 		t.Errorf("the plan is %+v", got)
 	}

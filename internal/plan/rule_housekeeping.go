@@ -49,14 +49,14 @@ func (v *view) inProgress(but uint64) Action {
 		}
 	}
 	if a := v.waitForPods(names); a != nil {
-		return a
+		return v.besidesDispute(a)
 	}
 	for _, m := range v.voters {
 		if m.ID != but && !v.healthy(m) {
-			return Wait{
+			return v.besidesDispute(Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
 				Message: fmt.Sprintf("member %s is not healthy: kubectl describe pod %s, kubectl logs %s -c etcd", m.Name, m.Name, m.Name),
-			}
+			})
 		}
 	}
 	return v.waitForResize()
@@ -108,8 +108,11 @@ func (v *view) summary() string {
 }
 
 // deleteReplacedByRestore deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
-// and all others only if the user chose to do without a safety snapshot.
+// and all others only if the user chose to do without a safety snapshot. Nothing goes while it is not known whose data is right.
 func deleteReplacedByRestore(v *view) Action {
+	if v.keepsAll() {
+		return nil
+	}
 	return v.deleteNext(v.previousPods, v.previousVolumes, v1beta2.ReasonRestored)
 }
 

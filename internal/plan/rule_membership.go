@@ -123,7 +123,7 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 }
 
 // deleteOrphans deletes pods and volumes whose members the quorum does not list: pods first, because a volume cannot go before
-// its pod. While it is disputed whose data is right, no volume goes that was a member's.
+// its pod. While it is not known whose data is right, no volume goes that was a member's.
 func deleteOrphans(v *view) Action {
 	var all []Action
 	for _, p := range v.Pods {
@@ -132,7 +132,7 @@ func deleteOrphans(v *view) Action {
 		}
 	}
 	for _, c := range v.Volumes {
-		if v.vacant(c) && (c.MemberID != 0 && !v.disputed() || c.Lost) {
+		if v.vacant(c) && (c.MemberID != 0 && !v.keepsAll() || c.Lost) {
 			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember})
 		}
 	}

@@ -116,7 +116,7 @@ func (v *view) nextToRemove() Member {
 // stays reports whether the member does not go because it is not known whose data is right. A learner has its data from the leader; who is quarantined
 // was proven wrong, and goes unless others differ, too.
 func (v *view) stays(m Member) bool {
-	return v.disputed() || v.suspect() != 0 && !m.Learner && m.ID != v.Quarantined.ID
+	return v.disputed() || v.Doubt.Suspect != 0 && !m.Learner && m.ID != v.Quarantined.ID
 }
 
 // leastNeeded returns the member to remove: learners first, then one whose data is wrong, then one that tries a release, then members that have to be

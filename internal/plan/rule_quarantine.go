@@ -43,16 +43,23 @@ func quarantine(v *view) Action {
 
 // deposeQuarantined ends that the member leads whose data is wrong, and removes who may have got that data meanwhile.
 func (v *view) deposeQuarantined() Action {
-	for _, l := range v.learners {
-		if v.pods[l.Name].Permit != nil {
-			return RemoveMember{ID: l.ID, Name: l.Name, Why: v1beta2.ReasonDivergedMember}
-		}
+	if fed := v.fed(); fed.ID != 0 {
+		return RemoveMember{ID: fed.ID, Name: fed.Name, Why: v1beta2.ReasonDivergedMember}
 	}
 	m := v.Quarantined
 	if to := v.nextLeader(m); to.ID != 0 {
 		return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
 	}
 	return nil
+}
+
+// fed is a learner that may have got its data from the present leader, the zero Member if there is none.
+func (v *view) fed() Member {
+	i := slices.IndexFunc(v.learners, func(m Member) bool { return v.pods[m.Name].Permit != nil })
+	if i < 0 {
+		return Member{}
+	}
+	return v.learners[i]
 }
 
 // alarmOfQuarantined returns what disarms etcd's alarm about the member whose quarantine is recorded, nil if there is no such alarm.

@@ -18,6 +18,9 @@ func (v *view) updateBlocker(but uint64) Action {
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
+	if v.disputed() && v.updating() {
+		return Wait{Reason: v1beta2.ReasonDivergedMemberHeld, After: pollSlow, Message: "no member is updated, because " + v.whyKept()}
+	}
 	if waiting := v.waitForVoters(but); waiting != nil || !v.updating() {
 		return waiting
 	}

@@ -13,6 +13,20 @@ func quarantinedOf(s *v1beta2.QuarantinedMember) plan.Quarantined {
 	return plan.Quarantined{Member: uint64(member.ParseID(s.MemberID)), Name: s.Name, VolumeUID: s.VolumeUID}
 }
 
+func doubtOf(s *v1beta2.DataDoubt) plan.Doubt {
+	if s == nil {
+		return plan.Doubt{}
+	}
+	return plan.Doubt{Suspect: uint64(member.ParseID(s.Suspect)), Split: s.Split}
+}
+
+func doubtFor(d plan.Doubt) *v1beta2.DataDoubt {
+	if d == (plan.Doubt{}) {
+		return nil
+	}
+	return &v1beta2.DataDoubt{Suspect: formatID(d.Suspect), Split: d.Split}
+}
+
 func quarantinedFor(q plan.Quarantined) *v1beta2.QuarantinedMember {
 	if q == (plan.Quarantined{}) {
 		return nil

@@ -30,7 +30,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	if m := s.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
-	r.Quarantined = quarantinedOf(s.Quarantined)
+	r.Quarantined, r.Doubt = quarantinedOf(s.Quarantined), doubtOf(s.Doubt)
 	r.Tuned, r.Relocation, r.Hibernation = tunedOf(s.Autopilot), relocationOf(s.Autopilot), hibernationOf(s)
 	r.RefusedPatches = RefusedPatches(s)
 	for _, v := range s.KeptVolumes {
@@ -85,7 +85,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	if m := f.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
-	r.Quarantined = quarantinedOf(f.Quarantined)
+	r.Quarantined, r.Doubt = quarantinedOf(f.Quarantined), doubtOf(f.Doubt)
 	return r
 }
 
@@ -112,7 +112,8 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
 	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, &r.SnapshotDue, r.RanBefore
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
-	s.LeaderMoved, s.Incarnations, s.Transport, s.Quarantined = movedFor(r), nil, transportFor(r.Transport), quarantinedFor(r.Quarantined)
+	s.LeaderMoved, s.Incarnations, s.Transport = movedFor(r), nil, transportFor(r.Transport)
+	s.Quarantined, s.Doubt = quarantinedFor(r.Quarantined), doubtFor(r.Doubt)
 	writeTuned(s, r.Tuned)
 	writeRefusedPatches(s, r.RefusedPatches)
 	writeRelocation(s, r.Relocation)
@@ -170,7 +171,7 @@ func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStat
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
 		CurrentVersion: r.LowestVersion, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.PreviousSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
-		Transport: transportFor(r.Transport), Quarantined: quarantinedFor(r.Quarantined),
+		Transport: transportFor(r.Transport), Quarantined: quarantinedFor(r.Quarantined), Doubt: doubtFor(r.Doubt),
 	}
 }
 

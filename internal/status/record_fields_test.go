@@ -97,6 +97,8 @@ func something(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
 	case plan.Quarantined:
 		v.Set(reflect.ValueOf(plan.Quarantined{Member: 7, Name: "text", VolumeUID: "uid"}))
+	case plan.Doubt:
+		v.Set(reflect.ValueOf(plan.Doubt{Suspect: 7, Split: true}))
 	case plan.Tuned:
 		v.Set(reflect.ValueOf(plan.Tuned{
 			Quota: 7, InsteadOf: 6, Volume: 5, VolumeInsteadOf: 4,

@@ -35,6 +35,7 @@ func full() *v1beta2.EtcdClusterStatus {
 			Incarnations: &v1beta2.IncarnationsStatus{Last: 3, Attempts: 2},
 			Former: &v1beta2.FormerStatus{
 				Quarantined: &v1beta2.QuarantinedMember{MemberID: "0000000000000009", Name: "f-1", VolumeUID: "fv"},
+				Doubt:       &v1beta2.DataDoubt{Suspect: "0000000000000008", Split: true},
 				ClusterID:   "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
 				CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
 				SnapshotDue: new(true), RanBefore: true, Transport: &v1beta2.TransportStatus{ClientTLS: true},

@@ -10,9 +10,10 @@ import (
 // Differing is what comparisons of the voters' data show. It is no more than what is said: it may change at any time, whatever the data is.
 type Differing struct {
 	// Odd is the ID of the member that differs from all others, 0 if none does. Twice is true once it did at two compactions. Split is true
-	// while every voter differs from every other. Proven is true if there was a majority that agreed when it was found.
-	Odd                  uint64
-	Twice, Split, Proven bool
+	// while every voter differs from every other. Proven is true if there was a majority that agreed when it was found, Unseen while the operator has
+	// compared nothing yet. Copy is the ID of a member that has its data from the odd one, 0 if none has.
+	Odd, Copy                    uint64
+	Twice, Split, Proven, Unseen bool
 	// Evidence are the UIDs of the volumes of members that were quarantined.
 	Evidence []string
 }
@@ -21,8 +22,8 @@ type Differing struct {
 var differing = map[Kind]transition{
 	comparedAgain: {
 		name:    "the next compaction shows the same",
-		ifWorld: func(w *World) bool { return w.Odd != 0 && !w.Twice },
-		onWorld: func(w *World) { w.Twice = true },
+		ifWorld: func(w *World) bool { return w.Unseen || w.Odd != 0 && !w.Twice },
+		onWorld: func(w *World) { w.Twice, w.Unseen = !w.Unseen && w.Odd != 0, false },
 	},
 	dataDiffers: {
 		name: "a compaction shows that a member's data differs",
@@ -31,13 +32,19 @@ var differing = map[Kind]transition{
 			return w.Odd == 0 && !w.Split && w.Status.ID != 0 && runs && s.member != nil && !s.member.Learner
 		},
 		onPod: func(w *World, p *Pod) {
-			w.Odd, w.Twice, w.Proven = w.disk(p).MemberID, false, w.Etcd.Group(w.Status.ID).Voters() >= majorityFrom
+			g := w.Etcd.Group(w.Status.ID)
+			w.Odd, w.Twice, w.Unseen, w.Proven = w.disk(p).MemberID, false, false, g.Voters() >= majorityFrom
+			for i := range w.Pods {
+				if s, runs := w.server(&w.Pods[i]); runs && s.member != nil && s.member.Learner && s.disk.Synced {
+					w.copies(g, s.member.ID)
+				}
+			}
 		},
 	},
 	dataSplits: {
 		name:    "a compaction shows that every member's data differs",
 		ifWorld: func(w *World) bool { return w.Status.ID != 0 && !w.Split },
-		onWorld: func(w *World) { w.Split = true },
+		onWorld: func(w *World) { w.Split, w.Unseen = true, false },
 	},
 	dataAgrees: {
 		name:    "a compaction shows that the data is the same",
@@ -56,22 +63,35 @@ const majorityFrom = 3
 
 // agree has all voters' data be the same.
 func (w *World) agree() {
-	w.Odd, w.Twice, w.Split, w.Proven = 0, false, false, false
+	w.Odd, w.Copy, w.Twice, w.Split, w.Proven, w.Unseen = 0, 0, false, false, false, false
 	w.rehabilitate()
 }
 
-// suspects reports whether a member is found to differ that is not quarantined.
+// suspects reports whether a member differs that is not quarantined.
 func (w *World) suspects() bool {
 	g := w.Etcd.Group(w.Status.ID)
-	return w.Odd != 0 && w.Odd != w.Status.Quarantined.Member && g != nil && g.Member(w.Odd) != nil
+	return g != nil && slices.ContainsFunc([]uint64{w.Odd, w.Copy}, func(id uint64) bool {
+		return id != 0 && id != w.Status.Quarantined.Member && g.Member(id) != nil
+	})
 }
+
+// copies has a learner have the leader's data, whatever that is.
+func (w *World) copies(g *etcdtest.Group, learner uint64) {
+	if w.Odd != 0 && g.Leader == w.Odd {
+		w.Copy = learner
+	}
+}
+
+// forgetComparisons is what becomes of the operator's memory when it ends.
+func (w *World) forgetComparisons() { w.Unseen = w.Odd != 0 || w.Split }
 
 // DifferingFaults are what comparisons show, and etcd's own alarm.
 var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}
 
 // compared is what the operator remembers of its comparisons.
 func (w *World) compared(e plan.Etcd) []plan.Comparison {
-	if w.Odd == 0 && !w.Split && w.Status.Quarantined.Member == 0 { // only who is quarantined can be rehabilitated
+	known := w.Odd != 0 || w.Split || w.Status.Quarantined.Member != 0 || w.Status.Doubt != plan.Doubt{} // only of these anybody can be rehabilitated
+	if !known || w.Unseen {
 		return nil
 	}
 	var same, now plan.Comparison
@@ -84,7 +104,7 @@ func (w *World) compared(e plan.Etcd) []plan.Comparison {
 		switch {
 		case w.Split:
 			hash = int64(i) + 1
-		case m.ID == w.Odd:
+		case m.ID == w.Odd, m.ID == w.Copy:
 			hash = 1
 		}
 		same.Hashes = append(same.Hashes, plan.MemberHash{Member: m.ID})
@@ -92,9 +112,6 @@ func (w *World) compared(e plan.Etcd) []plan.Comparison {
 	}
 	if w.Twice {
 		same.Hashes = now.Hashes
-	}
-	if g := w.Etcd.Group(w.Status.ID); w.Proven && g != nil && g.Voters() < majorityFrom {
-		same.Hashes = slices.Concat(now.Hashes, []plan.MemberHash{{Member: 1}}) // of one that has gone
 	}
 	return []plan.Comparison{same, now}
 }
@@ -131,7 +148,7 @@ func (w *World) checkQuarantine(act plan.Quarantine, o *plan.Observed) {
 			voters++
 		}
 	}
-	if act.Member != w.Odd || w.Split || voters < 3 || !w.Twice && !w.Alarm {
+	if act.Member != w.Odd && act.Member != w.Copy || w.Split || voters < 3 || !w.Twice && !w.Alarm {
 		w.violate("S2: %s is quarantined, and no majority proves its data wrong", act.Name)
 	}
 }
@@ -239,8 +256,9 @@ func (w *World) checkEvidence(v *Volume) {
 // differing is nothing where no data was ever compared.
 func (e *encoder) differing(d *Differing) {
 	if d.Odd != 0 || d.Split {
-		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven))
+		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven, d.Unseen))
 		e.id(d.Odd)
+		e.id(d.Copy)
 	}
 	for _, uid := range d.Evidence {
 		e.rare(markEvidence, 1)
@@ -253,5 +271,12 @@ func (e *encoder) quarantined(mark byte, q plan.Quarantined) {
 		e.rare(mark, 1)
 		e.id(q.Member)
 		e.text(q.VolumeUID)
+	}
+}
+
+func (e *encoder) doubt(d plan.Doubt) {
+	if d != (plan.Doubt{}) {
+		e.rare(markDoubt, 1+bits(d.Split))
+		e.id(d.Suspect)
 	}
 }

@@ -128,6 +128,7 @@ func (e *encoder) former(f *plan.Record) {
 	e.rare(markFormerLogs, logs(f))
 	e.rare(markFormerSkipped, bits(f.SafetySkipped))
 	e.quarantined(markFormerWrong, f.Quarantined)
+	e.doubt(f.Doubt)
 	e.transport(f.Transport)
 	e.replaced(f)
 }
@@ -165,6 +166,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markGone, k.Gone)
 	e.recovery(k.Recovery)
 	e.quarantined(markQuarantined, k.Status.Quarantined)
+	e.doubt(k.Status.Doubt)
 	e.rare(markTuned, int(k.Status.Tuned.Quota/mebi))
 	e.rare(markTunedVolume, int(k.Status.Tuned.Volume/mebi))
 	e.rare(markHibernation, len(k.Status.Hibernation)) // each is of another length

@@ -80,8 +80,11 @@ const (
 	markBarred
 )
 
-// And that of what Auto Pilot may do.
-const markAllowance = 0xbc
+// And those of what Auto Pilot may do, and of what it doubts.
+const (
+	markAllowance = 0xbc + iota
+	markDoubt
+)
 
 // And those of members that are moved to other nodes.
 const (

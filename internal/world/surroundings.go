@@ -64,6 +64,7 @@ var surroundings = map[Kind]transition{
 		onPod: func(w *World, p *Pod) {
 			d := w.disk(p)
 			w.Etcd.CatchUp(d.ClusterID, d.MemberID)
+			w.copies(w.Etcd.Group(d.ClusterID), d.MemberID)
 		},
 	},
 	volumeGone: {
@@ -191,6 +192,7 @@ var operators = map[Kind]transition{
 		onWorld: func(w *World) {
 			w.drop()
 			w.forgetDatabases()
+			w.forgetComparisons()
 			w.Tried = nil
 		},
 	},
