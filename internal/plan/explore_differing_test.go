@@ -49,6 +49,11 @@ var differingMutants = map[string]mutant{
 	"a voter goes while another one is suspected": {
 		next: comparesNothing, want: "S2: c-", scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DifferingFaults[:1], compares: true, faults: 1},
 	},
+	"a new process forgets what was found": {
+		next: remembersNothing, want: "S2: c-", scenario: scenario{
+			sizes: []int{3, 1}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[1:2], world.Holds), compares: true, faults: 2,
+		},
+	},
 	"a voter goes while all of them differ": {
 		next: comparesNothing, want: "S2: c-2 is removed (Scaling), and its data",
 		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DifferingFaults[1:2], compares: true, faults: 1},
@@ -75,8 +80,14 @@ func hearsNoAlarm(o plan.Observed) plan.Action {
 // comparesNothing forgets what comparisons have shown, unless somebody is quarantined for that.
 func comparesNothing(o plan.Observed) plan.Action {
 	if o.Cluster.Quarantined.Member == 0 {
-		o.Etcd.Compared = nil
+		o.Etcd.Compared, o.Cluster.Doubt = nil, plan.Doubt{}
 	}
+	return plan.Next(o)
+}
+
+// remembersNothing goes by comparisons of its own process alone.
+func remembersNothing(o plan.Observed) plan.Action {
+	o.Cluster.Doubt = plan.Doubt{}
 	return plan.Next(o)
 }
 
