@@ -111,12 +111,13 @@ const (
 	// Nothing. Once nobody wants to examine the volume, delete it: kubectl delete pvc NAME (docs/autopilot.md).
 	ReasonDivergedMember = "DivergedMember"
 	// ReasonDivergedMemberHeld means that a member's data differs from what a majority of the voters agrees on, and that it is not replaced
-	// now: the message says until when.
+	// now, or that members which are too many, to be updated or to be stopped stay until it is known whose data is right: the message says
+	// until when.
 	//
 	// Bring back what the message names, and the operator goes on by itself. If it says that the mode has to be On, set that.
 	ReasonDivergedMemberHeld = "DivergedMemberHeld"
 	// ReasonDivergedMemberUnclear means that the members' data differs, or that etcd says so, and that there is no majority which agrees and
-	// from which exactly one voter differs. Nothing is replaced.
+	// from which exactly one voter differs. Nothing is replaced, and nobody joins.
 	//
 	// Compare the members, or restore a backup (docs/autopilot.md).
 	ReasonDivergedMemberUnclear = "DivergedMemberUnclear"

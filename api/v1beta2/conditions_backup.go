@@ -69,9 +69,11 @@ const (
 	// Give each of them a path of its own.
 	ReasonWaitingForStorage = "WaitingForStorage"
 	// ReasonForeignBackups means that the storage holds the backups of a cluster that this one does not descend from. If they
-	// are of an earlier cluster of the same name, this one may have been recreated empty.
+	// are of an earlier cluster of the same name, this one may have been recreated empty. If they are this EtcdBackup's own,
+	// spec.etcdEndpoints lead to another etcd cluster than before. No backup is written or deleted.
 	//
-	// In that case restore the data with an EtcdRestore. Otherwise set another URL, or set spec.prefixPolicy to Shared.
+	// If the cluster is empty that had data, restore it with an EtcdRestore. If the endpoints lead to the wrong etcd, correct them.
+	// Otherwise set another URL, or set spec.prefixPolicy to Shared.
 	ReasonForeignBackups = "ForeignBackups"
 	// ReasonCleaning means that the EtcdBackup is being deleted, and its backups with it, as spec.deletionPolicy says.
 	//

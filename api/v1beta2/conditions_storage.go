@@ -116,8 +116,10 @@ const (
 	//
 	// If it happens again, check etcd's log.
 	ReasonEtcdFailed = "EtcdFailed"
-	// ReasonEtcdForeign means that a cluster other than the one to be backed up answered.
+	// ReasonEtcdForeign means that an etcd other than the one to be backed up answers: an endpoint has the cluster ID of another cluster.
+	// Nothing was saved. The message names the endpoints and their cluster IDs. It is not tried again before the next backup is due.
 	//
-	// Correct the endpoints, or find the pod that answers in its place.
+	// With spec.etcdEndpoints, find out which cluster is the one to back up, and remove the endpoints of any other. A backup that is taken
+	// once is given up: create the EtcdBackup anew. For an EtcdCluster, find the pod that answers in a member's place.
 	ReasonEtcdForeign = "EtcdForeign"
 )

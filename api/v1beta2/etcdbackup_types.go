@@ -118,7 +118,7 @@ type EtcdBackupSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Objects of a deleted EtcdBackup",order=28
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// prefixPolicy says whether the storage may also hold backups of a cluster that this one does not descend from; Exclusive by
-	// default: then the first backup is refused.
+	// default: then the first backup is refused, and with etcdEndpoints any that is not of the same etcd cluster as the last one.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Backups of others beside these",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	PrefixPolicy PrefixPolicy `json:"prefixPolicy,omitempty"`

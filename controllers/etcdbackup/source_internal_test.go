@@ -3,6 +3,7 @@ package etcdbackup
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,5 +32,17 @@ func TestDoubt(t *testing.T) {
 		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %q, want %q", title, got, c.says)
 		}
+	}
+}
+
+// TestIntervalWhileAsleep exports no interval while the cluster hibernates, so that nobody is told of backups that are not due.
+func TestIntervalWhileAsleep(t *testing.T) {
+	p := &backupPass{object: &v1beta2.EtcdBackup{Spec: v1beta2.EtcdBackupSpec{Schedule: "0 * * * *"}}}
+	p.observed.Now = time.Date(2026, 11, 28, 12, 30, 0, 0, time.UTC)
+	if got := p.interval(); got != time.Hour {
+		t.Errorf("while the cluster runs: %s", got)
+	}
+	if p.observed.Asleep = "its members are stopped"; p.interval() != 0 {
+		t.Errorf("while it hibernates: %s", p.interval())
 	}
 }

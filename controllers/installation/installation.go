@@ -26,24 +26,37 @@ var PodLabels = map[string]string{
 	"POD_LABEL_NAME":          "app.kubernetes.io/name",
 }
 
-// Identity identifies this operator among other installations, across its versions: by the Lease of its leader election, which is in the
-// namespace that the file has. It fails where there is no such file.
+// namespaceIn is the namespace that this operator runs in, by the file that the kubelet writes into its pod. It fails outside of Kubernetes,
+// where there is no such file.
+func namespaceIn(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	namespace := strings.TrimSpace(string(content))
+	if namespace == "" {
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return namespace, nil
+}
+
+// Identity identifies this operator among other installations, across its versions: by the Lease of its leader election, which is in its
+// namespace. It fails where that is not known.
 func Identity(file string) (claim.Operator, error) {
-	namespace, err := os.ReadFile(file)
+	namespace, err := namespaceIn(file)
 	if err != nil {
 		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
 	}
-	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
+	return claim.Operator{Namespace: namespace, Lease: reservations.LeaseName}, nil
 }
 
-// OwnPods says which pods are this operator's. They are not known outside of Kubernetes, where the file with the namespace is missing, and with a
-// Deployment without the variables.
+// OwnPods says which pods are this operator's. They are not known where its namespace is not, and with a Deployment without the variables.
 func OwnPods(file string) resources.OperatorPods {
-	namespace, err := os.ReadFile(file)
+	namespace, err := namespaceIn(file)
 	if err != nil {
 		return resources.OperatorPods{}
 	}
-	own := resources.OperatorPods{Namespace: strings.TrimSpace(string(namespace)), Labels: map[string]string{}}
+	own := resources.OperatorPods{Namespace: namespace, Labels: map[string]string{}}
 	for variable, label := range PodLabels {
 		if value := os.Getenv(variable); value != "" {
 			own.Labels[label] = value

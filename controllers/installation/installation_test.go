@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -27,5 +28,22 @@ func TestOwnPods(t *testing.T) {
 	}
 	if own := OwnPods(file + "-of-nobody"); own.Known() {
 		t.Errorf("outside of Kubernetes it knows %+v", own)
+	}
+}
+
+// TestNoNamespace wants a file that says nothing to be no namespace: a Lease in none would be the same for every installation.
+func TestNoNamespace(t *testing.T) {
+	t.Setenv("POD_LABEL_NAME", "renamed")
+	empty := filepath.Join(t.TempDir(), "namespace")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for title, file := range map[string]string{"an empty file": empty, "no file": empty + "-of-nobody"} {
+		if self, err := Identity(file); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: it is %+v, %v", title, self, err)
+		}
+		if own := OwnPods(file); !reflect.DeepEqual(own, resources.OperatorPods{}) {
+			t.Errorf("%s: it knows %+v", title, own)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -11,8 +12,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// exclusive refuses the first backup if the storage holds those of another cluster. That is decided by the cluster ID that etcd
-// reports, before anything is written. An EtcdBackup that already has backups there continues whatever was added later.
+// exclusive refuses the first backup if the storage holds those of another cluster, and any if endpoints lead to another cluster than when
+// the last one was taken. That is decided by the cluster ID that etcd reports, before anything is written. An EtcdBackup of an EtcdCluster
+// that already has backups there continues whatever was added later.
 func (r *runner) exclusive(
 	ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest, source snapshot.Source,
 ) (snapshot.Source, error) {
@@ -20,6 +22,10 @@ func (r *runner) exclusive(
 		return source, nil
 	}
 	others, err := r.others(ctx, here, there)
+	if err != nil {
+		return nil, err
+	}
+	last, known, err := r.last(ctx, here)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +38,21 @@ func (r *runner) exclusive(
 			_ = s.Body.Close()
 			return nil, r.foreign(strangers)
 		}
+		if known && !task.SameCluster(last.Cluster.ID, s.ClusterID) {
+			_ = s.Body.Close()
+			return nil, r.exchanged(last, s.ClusterID)
+		}
 		return s, nil
 	}, nil
+}
+
+// last is the writer's last backup of endpoints, and false if there is none. An EtcdCluster says itself which etcd cluster is its own, and
+// may be restored; endpoints say nothing, and may lead to another etcd overnight, whose data would pass for a good backup of the first.
+func (r *runner) last(ctx context.Context, here *snapshot.Objects) (snapshot.Manifest, bool, error) {
+	if r.Backup.Cluster.Name != "" || r.once() {
+		return snapshot.Manifest{}, false, nil
+	}
+	return here.Last(ctx, r.Writer.UID, r.Backup.LegacyKey)
 }
 
 // others are the backups of other writers, none if the writer has any of its own: then they do not matter. An object at a fixed name,
@@ -82,6 +101,16 @@ func (r *runner) foreign(strangers []snapshot.Lineage) error {
 		"%s holds backups of a cluster that this one does not descend from, so no backup is written there%s. If they are "+
 			"another cluster's, set another URL, or set spec.prefixPolicy to Shared, after which a restore must set spec.clusterID. These are: %s",
 		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))})
+}
+
+// exchanged refuses a cluster that endpoints did not lead to before.
+func (r *runner) exchanged(last snapshot.Manifest, clusterID string) error {
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonForeignBackups, Terminal: true, Message: fmt.Sprintf(
+		"spec.etcdEndpoints lead to the etcd cluster %s, but the last backup in %s, %s of %s, is of the etcd cluster %s, so no backup is "+
+			"written there, and none is deleted. If they lead to the wrong etcd, correct them. If this is the right one, because etcd was "+
+			"restored or created anew, set another URL, or set spec.prefixPolicy to Shared, after which each cluster's backups are retained "+
+			"separately, and a restore must set spec.clusterID",
+		task.ClusterID(clusterID), r.Storage.URL, last.Object, last.TakenAt.UTC().Format(time.RFC3339), task.ClusterID(last.Cluster.ID))})
 }
 
 // namesake says what to do if an unrelated lineage is of a cluster of the same name: the cluster was recreated, and has lost its

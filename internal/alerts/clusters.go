@@ -30,7 +30,7 @@ min by (namespace, etcd_cluster) (etcd_operator_cluster_quorum_margin{$own}) < 0
 			expr:    `max by (namespace, etcd_cluster, alarm) (etcd_operator_cluster_alarms{$own}) > 0`,
 			summary: theCluster + " refuses writes: alarm {{ $labels.alarm }}",
 			description: "{{ $value }} of its members have the alarm. With nospace, a database has reached its quota, and only deletions are accepted. " +
-				"With corrupt, the data of members differs, and no key is served.",
+				"With corrupt, the data of members differs: no writes are accepted, and what is read may be wrong.",
 		},
 		{
 			name: "EtcdNoMargin", severity: Warning, after: 15 * time.Minute,

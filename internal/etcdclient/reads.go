@@ -15,6 +15,27 @@ func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
 	return status, translate(err)
 }
 
+// ClusterID is the ID of the cluster that the member behind a client of one endpoint belongs to. Everyone is told: where authentication is on,
+// the header of a watch that etcd refuses has it. It is 0 if a proxy hides it.
+func (c *Client) ClusterID(ctx context.Context) (uint64, error) {
+	status, err := c.Status(ctx)
+	if !Denied(err) {
+		return status.GetHeader().GetClusterId(), err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch, err := pb.NewWatchClient(c.client.ActiveConnection()).Watch(ctx)
+	if err != nil {
+		return 0, translate(err)
+	}
+	create := &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: []byte("health")}}
+	if err := watch.Send(&pb.WatchRequest{RequestUnion: create}); err != nil {
+		return 0, translate(err)
+	}
+	answer, err := watch.Recv()
+	return answer.GetHeader().GetClusterId(), translate(err)
+}
+
 // Members is the member list, read linearizably.
 func (c *Client) Members(ctx context.Context) (*pb.MemberListResponse, error) {
 	list, err := c.client.MemberList(ctx) // linearizable by default

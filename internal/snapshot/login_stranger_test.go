@@ -15,6 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 )
 
 // strangersToken is what a stranger gives for a password that it accepts.
@@ -25,6 +28,7 @@ type stranger struct {
 	pb.UnimplementedAuthServer
 	pb.UnimplementedMaintenanceServer
 	accepts, mute bool
+	clusterID     uint64
 
 	mu    sync.Mutex
 	shown []string
@@ -73,22 +77,49 @@ func (s *stranger) Status(ctx context.Context, _ *pb.StatusRequest) (*pb.StatusR
 		s.note(token[0])
 		return nil, status.Error(codes.Internal, "cannot read "+token[0])
 	}
-	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: 1, MemberId: 2}}, nil
+	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: s.clusterID, MemberId: 2}}, nil
 }
 
-// TestStrangerSeesNoToken has the name of a member that belongs to somebody else by now.
-func TestStrangerSeesNoToken(t *testing.T) {
+// TestStrangerSeesNoSecret has the name of a member that belongs to somebody else by now, who may say that it is of the same cluster.
+func TestStrangerSeesNoSecret(t *testing.T) {
 	server := runAuthenticated(t)
-	s := &stranger{}
-	login := as(server, "root", rootPassword)
-	login.Endpoints = append(slices.Clone(server.Endpoints), meet(t, s).Endpoints...)
-	b, _ := bucket(t)
-	if m := mustSave(t, b, FromEtcd(login, 0), job(Encoding{})); m.Keys != 4 || m.Member.Endpoint != server.Endpoints[0] {
-		t.Errorf("got %+v", m)
+	id, err := clusterID(t, server)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if shown := s.seen(); len(shown) > 0 {
-		t.Errorf("the stranger was shown %q", shown)
+	for title, clusterID := range map[string]uint64{"of another cluster": 1, "says it is of this one": id, "does not say": 0} {
+		for order, first := range map[string]bool{"": false, ", and is first": true} {
+			if first && clusterID != 1 { // whoever is first, and may be right, is shown the password
+				continue
+			}
+			t.Run(title+order, func(t *testing.T) {
+				s := &stranger{clusterID: clusterID}
+				login := as(server, "root", rootPassword)
+				if login.Endpoints = slices.Concat(server.Endpoints, meet(t, s).Endpoints); first {
+					slices.Reverse(login.Endpoints)
+				}
+				b, _ := bucket(t)
+				m, err := Save(t.Context(), b, FromEtcd(login, 0), job(Encoding{}))
+				if clusterID == 1 && reason(err) != v1beta2.ReasonEtcdForeign || clusterID != 1 && (err != nil || m.Keys != 4 || m.Member.Endpoint != server.Endpoints[0]) {
+					t.Errorf("got %+v, %v", m, err)
+				}
+				if shown := s.seen(); len(shown) > 0 {
+					t.Errorf("the stranger was shown %q", shown)
+				}
+			})
+		}
 	}
+}
+
+// clusterID is the cluster ID of an etcd that wants to know who asks.
+func clusterID(t *testing.T, server clientv3.Config) (uint64, error) {
+	t.Helper()
+	c, err := etcdclient.Dial(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	return c.ClusterID(t.Context())
 }
 
 // TestNothingIsRepeated has a server answer with what it was shown.

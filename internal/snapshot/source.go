@@ -22,13 +22,17 @@ const (
 	quorumTimeout = 5 * time.Second
 )
 
-// FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. An expected cluster ID other than 0 must be
-// theirs. The stream is stale if no member has quorum; with a password there is none then, and over plain HTTP the only one to choose is
+// FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. They must lead to one cluster, and if an expected
+// cluster ID is not 0, to that one. The stream is stale if no member has quorum; with a password there is none then, and over plain HTTP the only one to choose is
 // the member that has accepted the password.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
 			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member to take a snapshot from is known"})
+		}
+		expected, err := originOf(ctx, config, expected)
+		if err != nil {
+			return nil, err
 		}
 		config, err := loggedIn(ctx, config)
 		if err != nil {
@@ -41,14 +45,12 @@ func FromEtcd(config etcdclient.Config, expected uint64) Source {
 
 func fromMembers(ctx context.Context, config etcdclient.Config, expected uint64) (*Stream, error) {
 	members, problem := ask(ctx, config)
-	for _, m := range members {
-		if expected == 0 {
-			expected = m.ClusterID
-		}
-		if m.ClusterID != expected {
-			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdForeign, Terminal: true, Message: fmt.Sprintf(
-				"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)})
-		}
+	origins := make([]origin, 0, len(members))
+	for _, m := range members { // again: a name may have led elsewhere before
+		origins = append(origins, origin{m.Endpoint, m.ClusterID})
+	}
+	if _, err := agree(origins, expected); err != nil {
+		return nil, err
 	}
 	chosen, ok := Choose(members)
 	switch {

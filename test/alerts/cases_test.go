@@ -36,7 +36,7 @@ func silent(alert, name string, minutes int, series map[string]string) scenario 
 
 func cases() []scenario {
 	var all []scenario
-	for _, some := range [][]scenario{quorumCases(), stateCases(), spaceCases(), networkCases(), requestCases(), backupCases(), operatorCases()} {
+	for _, some := range [][]scenario{quorumCases(), stateCases(), spaceCases(), networkCases(), requestCases(), backupCases(), operatorCases(), asleepCases()} {
 		all = append(all, some...)
 	}
 	return all

@@ -31,13 +31,7 @@ func TestHelm(t *testing.T) {
 		s.leads(next, 2) // as before: the values are kept
 	})
 	c.through("rolled back", func() { s.rollsBack(next, to) })
-	s.uninstalls(c)
-	c.through("installed again", func() {
-		s.installs(next, to)
-		s.leads(next, 1)
-		c.settled()
-	})
-	s.allowed()
+	s.comesBack(c, to)
 }
 
 // TestFromYAMLToHelm installs a release by YAML and the next one by Helm, which takes over what it finds, and keeps the CRDs when it is
@@ -51,13 +45,7 @@ func TestFromYAMLToHelm(t *testing.T) {
 	s.leads(this, 1)
 	c := s.clusters("install-busy", "install-idle")
 	c.upgrades(next, 1, func() { s.installs(next, to, "--take-ownership") })
-	s.uninstalls(c)
-	c.through("installed again", func() {
-		s.installs(next, to)
-		s.leads(next, 1)
-		c.settled()
-	})
-	s.allowed()
+	s.comesBack(c, to)
 }
 
 // pulls gets the chart of a release from the registry, and compares it with the release's checksums. It is in dist of the folder.
@@ -121,6 +109,18 @@ func (s *story) uninstalls(c *clusters) {
 		c.asks(5)
 	})
 	s.sameCRDs("uninstalled", before)
+}
+
+// comesBack uninstalls the next release and installs it again: the edit that nobody saw is carried out.
+func (s *story) comesBack(c *clusters, folder string) {
+	s.t.Helper()
+	s.uninstalls(c)
+	c.through("installed again", func() {
+		s.installs(next, folder)
+		s.leads(next, 1)
+		c.settled()
+	})
+	s.allowed()
 }
 
 // crds are the operator's CRDs, with what changes when one is replaced or edited.

@@ -1,0 +1,93 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+// origin is the cluster that an endpoint leads to.
+type origin struct {
+	endpoint  string
+	clusterID uint64
+}
+
+// originOf returns the ID of the one cluster that the endpoints lead to, and fails if they lead to several, or to another one than is
+// expected: a mistyped name, or an address that is somebody else's by now, must not have another etcd's data pass for this one's. Nobody is
+// shown a password or a token for it, so this comes before the login. Endpoints that do not answer are left to those who need them.
+func originOf(ctx context.Context, config etcdclient.Config, expected uint64) (uint64, error) {
+	if len(config.Endpoints) == 1 && expected == 0 {
+		return 0, nil
+	}
+	config.Username, config.Password, config.Token = "", "", ""
+	var (
+		mu      sync.Mutex
+		wg      sync.WaitGroup
+		origins []origin
+	)
+	for _, endpoint := range config.Endpoints {
+		wg.Go(func() {
+			if id := clusterIDOf(ctx, config, endpoint); id != 0 {
+				mu.Lock()
+				defer mu.Unlock()
+				origins = append(origins, origin{endpoint, id})
+			}
+		})
+	}
+	wg.Wait()
+	return agree(origins, expected)
+}
+
+// clusterIDOf is 0 if the endpoint does not say. Why does not matter here: what is asked next fails in the same way, and reports it.
+func clusterIDOf(ctx context.Context, config etcdclient.Config, endpoint string) uint64 {
+	client, err := connect(ctx, config, endpoint)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = client.Close() }()
+	limited, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	id, err := client.ClusterID(limited)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// agree returns the cluster ID of all origins, which is the expected one if that is not 0, and fails if there is another.
+func agree(origins []origin, expected uint64) (uint64, error) {
+	slices.SortFunc(origins, func(a, b origin) int { return strings.Compare(a.endpoint, b.endpoint) })
+	common := expected
+	for _, o := range origins {
+		if common == 0 {
+			common = o.clusterID
+		}
+		if o.clusterID != common {
+			return 0, foreign(origins, expected)
+		}
+	}
+	return common, nil
+}
+
+func foreign(origins []origin, expected uint64) error {
+	var told []string
+	for _, o := range origins {
+		if o.clusterID != expected {
+			told = append(told, fmt.Sprintf("%s to %x", o.endpoint, o.clusterID))
+		}
+	}
+	leads := strings.Join(told, ", ")
+	message := fmt.Sprintf("the endpoints lead to different etcd clusters, so it is unknown whose data is to be saved, and nothing was. By "+
+		"their cluster IDs: %s. Find out which of them is the one to back up, and remove the endpoints of any other from spec.etcdEndpoints", leads)
+	if expected != 0 {
+		message = fmt.Sprintf("the data is to be that of the etcd cluster %x, and endpoints lead to others, so nothing was saved. By their "+
+			"cluster IDs: %s. Find out what answers there in a member's place", expected, leads)
+	}
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdForeign, Terminal: true, Message: message})
+}
