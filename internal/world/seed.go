@@ -46,7 +46,8 @@ func seedable(o *plan.Observed) error {
 	foreign := func(v plan.Volume) bool { return v.Foreign != "" || v.Legacy || !v.Owned }
 	odd := func(p plan.Pod) bool { return p.Drift.Image || p.Drift.Rewritten }
 	unfit := func(p plan.Pod) bool {
-		return p.ResizeRefused || c.Tuned.Resized != (plan.Resized{}) && p.ResizeInfeasible
+		given := c.Tuned.Resized
+		return p.ResizeRefused || given != (plan.Resized{}) && (p.ResizeInfeasible || given.GivenUp != "" && p.Resizing != "")
 	}
 	for _, refuse := range []struct {
 		when bool

@@ -133,6 +133,11 @@ func TestSeedRefuses(t *testing.T) {
 		"not the cluster's":  func(o *plan.Observed) { o.Volumes[0].Owned = false },
 		"coreos":             func(o *plan.Observed) { o.Pods[0].Legacy = true },
 		"another repository": func(o *plan.Observed) { o.Pods[0].Drift.Image = true },
+		"cannot be given":    func(o *plan.Observed) { o.Pods[0].ResizeRefused = true },
+		"not in the model": func(o *plan.Observed) { // nobody knows what the members go back to
+			o.Pods[0].Resizing = "Deferred"
+			o.Cluster.Tuned.Resized = plan.Resized{Now: plan.Resources{CPU: 1300}, Before: plan.Resources{CPU: 1000}, Since: base.Add(-time.Hour)}
+		},
 		"does not have all": func(o *plan.Observed) {
 			for _, a := range o.Etcd.Answers { // the leader's disk is slow, which is not looked at
 				d := plan.Disk{Pod: a.Pod, PodUID: a.PodUID, Watched: time.Minute, FlushTime: time.Millisecond}
