@@ -44,7 +44,7 @@ func planCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.
 		Short: "Say what the operator does next, and what follows",
 		Long: `Take from the operator's log what it last observed of a cluster, and decide on that with the same rules as
 the operator: now, and with --set as if the spec had been edited. What follows comes from a run of the model in which
-these rules are tested, where nothing fails. It changes nothing. The operator logs what it observes if the EtcdCluster
+these rules are tested, where nothing fails. Then it says what Auto Pilot holds, and why. It changes nothing. The operator logs what it observes if the EtcdCluster
 has the annotation etcd.database.coreos.com/log-observed.`,
 		Example: `  # What does it do, and by which rule?
   kubectl etcd plan example

@@ -36,6 +36,7 @@ var databases = map[Kind]transition{
 			if !w.serverRuns(p) {
 				return
 			}
+			w.neaten(p)
 			if p.Left = much; !w.Glued {
 				p.Stuffed, p.Holey, p.Left = false, false, little
 			}
@@ -113,6 +114,9 @@ func (w *World) compact() bool {
 
 // disarm takes an alarm back.
 func (w *World) disarm(e plan.Disarm) bool {
+	if w.cfg.seed != nil {
+		return w.disarmTold(e)
+	}
 	if e.Kind == plan.AlarmCorrupt {
 		return w.disarmCorrupt(e)
 	}

@@ -14,6 +14,8 @@ type Foreseen struct {
 	End plan.Action
 	// After is what the model lets happen before that, as for a step, but for the passing of time.
 	After []string
+	// Unknown is why nobody knows what follows from the last step, empty if it is foreseen.
+	Unknown string
 }
 
 // Step is one action.
@@ -31,6 +33,9 @@ func (w *World) Foresee() Foreseen {
 	run.Faults, run.Edits = 0, nil
 	var seen []uint64
 	var after, late []string
+	if w.cfg.first != nil {
+		out.Steps = append(out.Steps, Step{Action: w.cfg.first})
+	}
 	for range fairLimit {
 		key := run.Key()
 		if slices.Contains(seen, key) {
@@ -51,6 +56,10 @@ func (w *World) Foresee() Foreseen {
 		case m.Kind == passes && plan.Mutates(known.after.Decided):
 			out.Steps = append(out.Steps, Step{Action: known.after.Decided, After: after})
 			after, late = nil, nil
+			if _, compacts := known.after.Decided.(plan.Compact); compacts && w.cfg.seed != nil {
+				out.Unknown = "how much room a compaction makes is known once it is done"
+				return out
+			}
 		}
 		run = run.fairly(m, known)
 	}

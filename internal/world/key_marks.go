@@ -51,6 +51,7 @@ const (
 	markFormerWrong = 0xd0 + iota
 	markTunedVolume
 	markHibernation
+	markRecalled
 )
 
 // And those of what is chosen of a minor release.

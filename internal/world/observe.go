@@ -55,6 +55,10 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	o.Etcd.Disks, o.Etcd.Compared = w.disks(k), w.compared(o.Etcd)
 	o.Etcd.Histories = w.histories(o.Etcd.Members)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
+	if w.cfg.seed != nil {
+		w.recall(&o)
+		return o
+	}
 	w.lookAtDatabases(&o)
 	w.lookAtUsage(k, &o)
 	return o

@@ -3,7 +3,6 @@ package world
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -11,6 +10,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
+
+// trialTime is how long the first member has to be healthy with a patch release.
+const trialTime = 10 * time.Minute
 
 // overdue is after how long every deadline has passed that counts from a pod's creation, or from its first permit.
 const overdue = 15 * time.Minute
@@ -21,7 +23,8 @@ func Seed(o plan.Observed) (*World, error) {
 	if err := seedable(&o); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: &Config{Next: plan.Next, seed: &o}, Highest: o.Cluster.Incarnations.Last}
+	w := &World{cfg: &Config{Next: plan.Next, seed: &o, Autopilot: o.Cluster.Autopilot}, Highest: o.Cluster.Incarnations.Last}
+	w.cfg.Autopilot.Resources = plan.ModeOff // the model has no memory, and other amounts
 	w.seedSpec(&o.Cluster)
 	w.seedStatus(&o)
 	for _, v := range o.Volumes {
@@ -34,7 +37,7 @@ func Seed(o plan.Observed) (*World, error) {
 	w.Pulls = slices.Clone(o.PrepullPods)
 	w.Budget = Budget{Exists: o.Budget.Exists, Min: o.Budget.MinAvailable, Seen: o.Budget.Settled}
 	w.seedEtcd(&o)
-	return w, w.agrees(&o)
+	return w, w.begins(&o)
 }
 
 // seedable refuses what the model knows nothing of, or too little.
@@ -42,8 +45,9 @@ func seedable(o *plan.Observed) error {
 	c := &o.Cluster
 	foreign := func(v plan.Volume) bool { return v.Foreign != "" || v.Legacy || !v.Owned }
 	odd := func(p plan.Pod) bool { return p.Drift.Image || p.Drift.Rewritten }
-	resized := func(p plan.Pod) bool {
-		return p.Untuned || p.ResizeRefused || c.Tuned.Resized != (plan.Resized{}) && (p.Resizing != "" || p.ResizeInfeasible)
+	unfit := func(p plan.Pod) bool {
+		given := c.Tuned.Resized
+		return p.ResizeRefused || given != (plan.Resized{}) && (p.ResizeInfeasible || given.GivenUp != "" && p.Resizing != "")
 	}
 	for _, refuse := range []struct {
 		when bool
@@ -53,10 +57,8 @@ func seedable(o *plan.Observed) error {
 		{c.Invalid != nil, "the spec is refused"},
 		{c.ID == 0, "it has not been up yet"},
 		{c.Previous != nil || c.Restore != "" || c.CancelReason != nil || c.Resuming != "", "a restore is under way"},
-		{c.Relocation.Member != 0, "a member is being moved to another node"},
-		{c.Tuned.Patch.InsteadOf != "", "a patch release is on trial"},
 		{o.Etcd.Contact != plan.ContactQuorum, "no quorum of the members answers"},
-		{slices.ContainsFunc(o.Pods, resized), "members are being given other CPU or memory by Auto Pilot"},
+		{slices.ContainsFunc(o.Pods, unfit), "a member cannot be given the CPU or memory that Auto Pilot has chosen"},
 		{len(o.Refused) > 0, "the API server refuses something that the operator has to write"},
 		{len(o.Conflicts) > 0, "names of the cluster's are taken by other objects"},
 		{switches(c), "connections are being switched to TLS or back"},
@@ -82,8 +84,9 @@ func switches(c *plan.Cluster) bool {
 func (w *World) seedSpec(c *plan.Cluster) {
 	w.Spec = Spec{
 		Size: c.Size, Persistent: c.Persistent, Version: c.Version, Paused: c.Paused, Hibernate: c.Hibernate, Storage: int(cmp.Or(c.SpecVolumeSize, c.VolumeSize)), Transport: c.SpecTransport,
-		Template: presentTemplate, Class: 1, Resources: 1,
+		Template: presentTemplate, Class: 1, Resources: 1, Follows: c.NewestPatch != "",
 	}
+	w.Newest = c.NewestPatch
 }
 
 // What a seeded world calls the specs that pods are made from.
@@ -106,13 +109,15 @@ func (w *World) seedStatus(o *plan.Observed) {
 		}
 	}
 	r.AcceptedSpec, r.PreviousSpec = rename(r.AcceptedSpec), rename(r.PreviousSpec)
-	if !r.LeaderMoved.IsZero() {
-		r.LeaderMoved = base.Add(-o.Now.Sub(r.LeaderMoved))
-	}
-	if !r.Relocation.Since.IsZero() {
-		r.Relocation.Since = base.Add(-o.Now.Sub(r.Relocation.Since))
-	}
+	r.LeaderMoved, r.Relocation.Since = w.then(r.LeaderMoved), w.then(r.Relocation.Since)
 	r.Tuned.Resized = plan.Resized{} // pods that have it are as the spec asks, here
+	r.Tuned.Patch.Since = w.then(r.Tuned.Patch.Since)
+	trial := &r.Tuned.Patch.Trial
+	for _, at := range []*time.Time{&trial.Began, &trial.Healthy, &trial.Failing} {
+		if *at = w.then(*at); base.Sub(*at) < trialTime { // whatever time has to pass yet passes at once
+			*at = base
+		}
+	}
 	w.Status = Status{Record: r}
 }
 
@@ -136,7 +141,10 @@ func (w *World) seedPod(p plan.Pod, said *plan.Answer) {
 		Transport: p.Transport, Restarting: p.Restarting, Resizing: p.Resizing != "", Unfit: p.ResizeInfeasible,
 		Old:     now.Sub(p.Created) > overdue && (p.PermittedAt.IsZero() || now.Sub(p.PermittedAt) > overdue),
 		Overdue: p.Deleting && now.After(p.Deadline), Stuck: p.Phase == plan.Pending && p.StartProblem != "",
-		Template: w.Template, Resources: w.Resources,
+		Template: w.Template, Resources: w.Resources, Avoids: p.Avoids, Restarts: p.Restarts,
+	}
+	if d := databaseOf(w.cfg.seed, p.UID); d != nil {
+		out.Copied, out.Busy = d.Copied, !d.Defragmenting.IsZero()
 	}
 	if p.Restores {
 		out.Token = "restored"
@@ -154,7 +162,7 @@ func (w *World) seedPod(p plan.Pod, said *plan.Answer) {
 	if p.Drift.Metadata {
 		out.Labels = 1
 	}
-	if p.Drift.Resources {
+	if p.Drift.Resources || p.Untuned {
 		out.Resources = 0
 	}
 	w.Pods = append(w.Pods, out)
@@ -174,9 +182,12 @@ func (w *World) seedEtcd(o *plan.Observed) {
 		if a.Downgrade != "" {
 			g.Downgrade = minorOf(a.Downgrade)
 		}
-		w.Alarm = w.Alarm || slices.ContainsFunc(a.Alarms, func(a plan.Alarm) bool { return a.Kind == plan.AlarmCorrupt })
-		w.Full = w.Full || slices.ContainsFunc(a.Alarms, func(a plan.Alarm) bool { return a.Kind == plan.AlarmNoSpace })
 	}
+	w.Told = plan.Assess(*o).Alarms
+	for _, a := range w.Told {
+		w.Alarm, w.Full = w.Alarm || a.Kind == plan.AlarmCorrupt, w.Full || a.Kind == plan.AlarmNoSpace
+	}
+	w.History = w.Full // to give it up changes something
 	for _, m := range o.Etcd.Members {
 		d, there := w.seedDisk(m, g, answerOf(o, m.Name), newest)
 		g.Members = append(g.Members, etcdtest.Member{
@@ -222,6 +233,15 @@ func (w *World) seedDisk(m plan.Member, g etcdtest.Group, said *plan.Answer, new
 	return d, true
 }
 
+// databaseOf is what is known of the database of a pod's member, nil if nothing is.
+func databaseOf(o *plan.Observed, uid string) *plan.Database {
+	i := slices.IndexFunc(o.Etcd.Databases, func(d plan.Database) bool { return d.PodUID == uid })
+	if i < 0 {
+		return nil
+	}
+	return &o.Etcd.Databases[i]
+}
+
 // answerOf is what the server of a member says of itself, nil if it does not answer as that.
 func answerOf(o *plan.Observed, name string) *plan.Answer {
 	for i := range o.Etcd.Answers {
@@ -232,17 +252,6 @@ func answerOf(o *plan.Observed, name string) *plan.Answer {
 		}
 	}
 	return nil
-}
-
-// agrees checks that the operator decides the same on what it sees in this world.
-func (w *World) agrees(o *plan.Observed) error {
-	there := plan.Next(*o)
-	here, _ := w.Decide()
-	said, says := plan.Describe(there), plan.Describe(here)
-	if said.Action == says.Action && said.Reason == says.Reason && (!plan.Mutates(there) || Notation(there) == Notation(here)) {
-		return nil
-	}
-	return fmt.Errorf("the model does not have all that is observed: in it the operator would begin with %s (%s): %s", says.Action, says.Reason, says.Message)
 }
 
 // named puts the names of a real cluster in the place of those of the model.

@@ -73,10 +73,14 @@ func foreseesTheSame(t *testing.T, w *World, o plan.Observed) {
 	}
 }
 
-// notations tell actions by what they do, whatever a new node or object is called.
+// notations tell actions by what they do, whatever a new node or object is called, and whose alarm it is if any member could have raised it.
 func notations(f Foreseen) (all []string) {
 	for _, s := range f.Steps {
-		all = append(all, Notation(s.Action))
+		text := strings.ReplaceAll(Notation(s.Action), "the node of ", "n-")
+		if strings.HasPrefix(text, "disarm NOSPACE") {
+			text = "disarm NOSPACE"
+		}
+		all = append(all, text)
 	}
 	if f.End != nil {
 		all = append(all, Notation(f.End))
@@ -120,7 +124,6 @@ func TestSeedRefuses(t *testing.T) {
 	for why, change := range map[string]func(*plan.Observed){
 		"being deleted":      func(o *plan.Observed) { o.Cluster.Deleting = true },
 		"not been up":        func(o *plan.Observed) { o.Cluster.ID = 0 },
-		"is being moved":     func(o *plan.Observed) { o.Cluster.Relocation.Member = 1 },
 		"a restore":          func(o *plan.Observed) { o.Cluster.Restore = "r" },
 		"no quorum":          func(o *plan.Observed) { o.Etcd = plan.Etcd{} },
 		"refuses something":  func(o *plan.Observed) { o.Refused = []plan.Refusal{{}} },
@@ -130,6 +133,11 @@ func TestSeedRefuses(t *testing.T) {
 		"not the cluster's":  func(o *plan.Observed) { o.Volumes[0].Owned = false },
 		"coreos":             func(o *plan.Observed) { o.Pods[0].Legacy = true },
 		"another repository": func(o *plan.Observed) { o.Pods[0].Drift.Image = true },
+		"cannot be given":    func(o *plan.Observed) { o.Pods[0].ResizeRefused = true },
+		"not in the model": func(o *plan.Observed) { // nobody knows what the members go back to
+			o.Pods[0].Resizing = "Deferred"
+			o.Cluster.Tuned.Resized = plan.Resized{Now: plan.Resources{CPU: 1300}, Before: plan.Resources{CPU: 1000}, Since: base.Add(-time.Hour)}
+		},
 		"does not have all": func(o *plan.Observed) {
 			for _, a := range o.Etcd.Answers { // the leader's disk is slow, which is not looked at
 				d := plan.Disk{Pod: a.Pod, PodUID: a.PodUID, Watched: time.Minute, FlushTime: time.Millisecond}

@@ -44,8 +44,10 @@ type Config struct {
 	Autopilot plan.Autopilot
 	// Tested are the releases that the operator is tested with one day, the oldest first.
 	Tested []string
-	// seed is what the world was seeded with, nil for one that is made up.
-	seed *plan.Observed
+	// seed is what the world was seeded with, nil for one that is made up. First is what is decided on that if the model cannot decide it: what
+	// follows from it is in the world.
+	seed  *plan.Observed
+	first plan.Action
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -90,6 +92,7 @@ type World struct {
 	// Patches is what there is to follow, and what that waits for, and Usage what members use.
 	Patches
 	Usage
+	Recalled
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried

@@ -14,8 +14,11 @@ import (
 type Foreseen struct {
 	// Steps are all actions that change something, the next one first.
 	Steps []Step `json:"steps"`
-	// End is the answer when nothing changes any more; nil if the model had not come to rest.
+	// End is the answer when nothing changes any more; nil if the model had not come to rest, or nobody knows what follows.
 	End *Step `json:"end,omitempty"`
+
+	// unknown is why that is, empty if it is known.
+	unknown string
 }
 
 // Step is one action.
@@ -34,7 +37,7 @@ func foresee(o plan.Observed) (*Foreseen, error) {
 		return nil, err
 	}
 	run := w.Foresee()
-	out := &Foreseen{Steps: []Step{}}
+	out := &Foreseen{Steps: []Step{}, unknown: run.Unknown}
 	for _, s := range run.Steps {
 		if step := stepOf(s); !out.repeats(step) {
 			out.Steps = append(out.Steps, step)
@@ -82,6 +85,9 @@ func (f *Foreseen) write(p *terminal.Page, first Decision) {
 		s.assume(p)
 		head := fmt.Sprintf("%3d  %s", i+1, s.Action)
 		p.Paragraph(head, len(head), pace, s.Message)
+	}
+	if f.unknown != "" {
+		return
 	}
 	if f.End == nil {
 		p.Paragraph("  …  ", 5, pace, "and so on: the model has not come to rest")

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -29,9 +30,12 @@ type Report struct {
 	// Set are the fields that were edited, and Next what is decided then.
 	Set  []string  `json:"set,omitempty"`
 	Next *Decision `json:"next,omitempty"`
-	// Foreseen is what follows, from the edited spec if there is one. Unforeseen is why that is not known.
+	// Foreseen is what follows, from the edited spec if there is one. Unforeseen is why that, or what follows from its last step, is not known.
 	Foreseen   *Foreseen `json:"foreseen,omitempty"`
 	Unforeseen string    `json:"unforeseen,omitempty"`
+	// UnderWay is what Auto Pilot has begun to do about a member and not ended, and Held what it has found to do and does not do, whatever was edited.
+	UnderWay []Act `json:"underWay,omitempty"`
+	Held     []Act `json:"held,omitempty"`
 
 	pass replay.Pass
 }
@@ -52,6 +56,7 @@ func Of(p replay.Pass, fields []string) (*Report, error) {
 	c := p.Observed.Cluster
 	r := &Report{
 		Namespace: c.Namespace, Name: c.Name, Observed: p.Observed.Now, OperatorVersion: p.Version, Now: decide(p.Observed), Set: fields, pass: p,
+		UnderWay: underWay(p.Observed), Held: held(p.Observed),
 	}
 	if d := p.Decided; d != (plan.Description{}) && d != (plan.Description{Action: r.Now.Action, Reason: r.Now.Reason, Message: r.Now.Message}) {
 		r.Logged = &Decision{Action: d.Action, Reason: d.Reason, Message: d.Message}
@@ -67,7 +72,9 @@ func Of(p replay.Pass, fields []string) (*Report, error) {
 	next := decide(with)
 	r.Next = &next
 	r.pass.Observed, r.pass.Decided = with, plan.Description{}
-	r.foresee(with)
+	if r.foresee(with); r.Unforeseen == "" {
+		r.Unforeseen = unlogged(&p.Observed, &with)
+	}
 	return r, nil
 }
 
@@ -75,7 +82,9 @@ func (r *Report) foresee(o plan.Observed) {
 	var err error
 	if r.Foreseen, err = foresee(o); err != nil {
 		r.Unforeseen = err.Error()
+		return
 	}
+	r.Unforeseen = r.Foreseen.unknown
 }
 
 func decide(o plan.Observed) Decision {
@@ -134,21 +143,19 @@ func (r *Report) Write(out io.Writer, now time.Time, coloured bool) error {
 		r.Next.write(p, "next")
 	}
 	r.writeForeseen(p)
+	r.writeAutopilot(p)
 	_, err := io.WriteString(out, p.String())
 	return err
 }
 
 func (r *Report) writeForeseen(p *terminal.Page) {
-	if r.Foreseen == nil {
+	if last := cmp.Or(r.Next, &r.Now); r.Foreseen != nil {
+		r.Foreseen.write(p, *last)
+	}
+	if r.Unforeseen != "" {
 		p.Line()
 		p.Paragraph("", 0, 0, "What follows is not foreseen: "+r.Unforeseen+".")
-		return
 	}
-	last := r.Now
-	if r.Next != nil {
-		last = *r.Next
-	}
-	r.Foreseen.write(p, last)
 }
 
 func (d Decision) write(p *terminal.Page, when string) {
