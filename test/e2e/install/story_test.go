@@ -57,15 +57,19 @@ func (s *story) commands(document, section, having string, without ...string) st
 	return strings.Join(lines, "\n")
 }
 
-// versioned is where commands of the documents have a version.
-var versioned = regexp.MustCompile(`(etcd-operator-|--version )\d+\.\d+\.\d+\b`)
+var (
+	// versioned is where commands of the documents have a version.
+	versioned = regexp.MustCompile(`(etcd-operator-|--version )\d+\.\d+\.\d+\b`)
+	// page is where they have the files of a release.
+	page = regexp.MustCompile(`https://github\.com/etcdpilot/etcd-operator/releases/download/v\d+\.\d+\.\d+/`)
+)
 
-// types runs commands in a folder, for the version of a release, and returns what they print.
+// types runs commands in a folder, for the version of a release and with its files, and returns what they print.
 func (s *story) types(r released.Release, folder, commands string, variables ...string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
 	defer cancel()
-	commands = versioned.ReplaceAllString(commands, "${1}"+r.Version)
+	commands = page.ReplaceAllLiteralString(versioned.ReplaceAllString(commands, "${1}"+r.Version), r.Folder()+"/")
 	start := time.Now()
 	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: env.Kubeconfig, Env: append(variables,
 		"HELM_CACHE_HOME="+s.path, "HELM_CONFIG_HOME="+s.path, "HELM_DATA_HOME="+s.path)}
