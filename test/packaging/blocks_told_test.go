@@ -35,6 +35,7 @@ var ran = []told{
 	{"docs/migrate.md", "Cut over", "sh", stories, "TestMigrateFromStatefulSet", `"Cut over"`},
 	{"docs/migrate.md", "Way back", "sh", stories, "TestMigrateFromStatefulSet", `"Way back"`},
 	{"docs/migrate.md", "Delete the old one", "sh", stories, "TestMigrateFromStatefulSet", `"Delete the old one"`},
+	{"docs/install.md", "Three commands", "sh", installs, "TestThreeCommands", `"Three commands", "etcdctl endpoint health"`},
 	{"docs/install.md", "YAML", "sh", installs, "TestYAML", `"YAML", "releases/download"`},
 	{"docs/install.md", "YAML", "sh", installs, "TestYAML", `"YAML", "dist/install.yaml"`},
 	{"docs/install.md", "YAML for some namespaces", "sh", installs, "TestYAMLForItsNamespace", `"YAML", "build-namespaced NAMESPACES"`},

@@ -23,11 +23,13 @@ type story struct {
 	t *testing.T
 	// path has kubectl and helm, and helm's own files.
 	path string
+	// kubeconfig is the one that commands use.
+	kubeconfig string
 }
 
 func begin(t *testing.T) *story {
 	t.Helper()
-	s := &story{Env: env, t: t, path: t.TempDir()}
+	s := &story{Env: env, t: t, path: t.TempDir(), kubeconfig: env.Kubeconfig}
 	for name, program := range map[string]string{"kubectl": env.Kubectl, "helm": helm} {
 		must(t, os.Symlink(program, filepath.Join(s.path, name)))
 	}
@@ -71,7 +73,7 @@ func (s *story) types(r released.Release, folder, commands string, variables ...
 	defer cancel()
 	commands = page.ReplaceAllLiteralString(versioned.ReplaceAllString(commands, "${1}"+r.Version), r.Folder()+"/")
 	start := time.Now()
-	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: env.Kubeconfig, Env: append(variables,
+	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: s.kubeconfig, Env: append(variables,
 		"HELM_CACHE_HOME="+s.path, "HELM_CONFIG_HOME="+s.path, "HELM_DATA_HOME="+s.path)}
 	out, err := prompt.Run(ctx, commands)
 	s.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
@@ -79,6 +81,15 @@ func (s *story) types(r released.Release, folder, commands string, variables ...
 		s.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
 	}
 	return out
+}
+
+// worksIn has commands that name no namespace be about this one.
+func (s *story) worksIn(namespace string) {
+	s.t.Helper()
+	const name = "kubeconfig"
+	s.types(this, s.path, "umask 077; kubectl config view --raw --flatten --minify > "+name)
+	s.kubeconfig = filepath.Join(s.path, name)
+	s.types(this, s.path, "kubectl config set-context --current --namespace="+namespace)
 }
 
 // beside is a folder whose dist has the files of a release, as the documents have it.
