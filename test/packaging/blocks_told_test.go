@@ -52,6 +52,7 @@ var ran = []told{
 // compared are the blocks that a test compares with what it knows, and that nothing here can judge.
 var compared = []told{
 	{"CONTRIBUTING.md", "A decision, explained", "", "hack/replay", "TestExplain", `CONTRIBUTING.md`},
+	{"README.md", "Run a cluster", "", stories, "TestReadme", `"kubectl get etcd"`},
 	{"docs/observability.md", "By OLM", "yaml", ".", "TestObservabilityByOLM", `monitoring.yaml`},
 }
 
