@@ -21,6 +21,8 @@ etcd-digests-file := hack/etcd-digests.txt
 # pinned puts the digests into the folder $(1), a copy of config.
 pinned = $(if $(ETCD_DIGESTS),$(RELEASER) pin --config "$$(cd $(1) && pwd)" --digests '$(abspath $(ETCD_DIGESTS))',true)
 
+disconnected := features.operators.openshift.io/disconnected
+
 # bundle-in writes the bundle, and what the API's types say for it, into the folder $(1), which gets a copy of what it is
 # made from. The time of generation is left out: the same sources give the same bundle.
 bundle-sources := api config PROJECT go.mod go.sum
@@ -33,6 +35,7 @@ kustomize=$(call tool,kustomize) && sdk=$(call tool,operator-sdk) && cd $(1) && 
 $(call edit,'s|[^ ]*/etcd-operator-scorecard:latest|$(SCORECARD_IMG)|',config/scorecard/patches/etcd-operator.config.yaml) && \
 "$$kustomize" build config/manifests | "$$sdk" generate bundle -q --version $(VERSION) --channels $(CHANNELS) \
   --default-channel $(DEFAULT_CHANNEL) $(BUNDLE_FLAGS) && \
+$(if $(ETCD_DIGESTS),$(call edit,'s|$(disconnected): "false"|$(disconnected): "true"|',$(CSV)) &&) \
 $(call edit,'/^    createdAt: /d',$(CSV))
 endef
 

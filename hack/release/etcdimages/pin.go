@@ -1,7 +1,6 @@
 package etcdimages
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,20 +9,11 @@ import (
 	"strings"
 )
 
-// What is changed in a folder such as config.
-const (
-	managerFile = "manager/manager.yaml"
-	csvFile     = "manifests/bases/etcd-operator.clusterserviceversion.yaml"
-)
+// managerFile is what is changed in a folder such as config.
+const managerFile = "manager/manager.yaml"
 
 // variable is one of the manager's that names an image of etcd.
 var variable = regexp.MustCompile(`(?m)^( *)- name: RELATED_IMAGE_ETCD_[0-9_]+\n *value: (\S+)\n`)
-
-// claim is what the bundle says about clusters without the Internet, whose mirrors have images by digest.
-const (
-	claim = `features.operators.openshift.io/disconnected: "false"`
-	kept  = `features.operators.openshift.io/disconnected: "true"`
-)
 
 // Named are the images of etcd that the manifests in a folder name, by tag.
 func Named(folder string) ([]string, error) {
@@ -50,8 +40,8 @@ func (d Digests) Lacking(folder string) (lacking []string, err error) {
 	return slices.DeleteFunc(named, func(image string) bool { return d[image] != "" }), nil
 }
 
-// Pin has the manifests in a folder name all images of etcd by digest, and the bundle say what follows from that. A version that the manifests
-// do not name any more, but the digests do, gets a variable, too: clusters run it still, from a mirror that knows no tags.
+// Pin has the manifests in a folder name all images of etcd by digest. A version that they do not name any more, but the digests do, gets a
+// variable, too: clusters run it still, from a mirror that knows no tags.
 func (d Digests) Pin(folder string) error {
 	lacking, err := d.Lacking(folder)
 	if err != nil {
@@ -60,15 +50,19 @@ func (d Digests) Pin(folder string) error {
 	if len(lacking) > 0 {
 		return fmt.Errorf("there is no digest of %s", strings.Join(lacking, ", "))
 	}
-	return errors.Join(
-		change(filepath.Join(folder, managerFile), d.pinned),
-		change(filepath.Join(folder, csvFile), func(text string) (string, error) {
-			if strings.Count(text, claim) != 1 {
-				return "", fmt.Errorf("want %s once", claim)
-			}
-			return strings.Replace(text, claim, kept, 1), nil
-		}),
-	)
+	file := filepath.Join(folder, managerFile)
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return fmt.Errorf("name etcd's images by digest: %w", err)
+	}
+	pinned, err := d.pinned(string(text))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Clean(file), []byte(pinned), 0o644); err != nil { // #nosec G306 G703 -- as the others beside it
+		return fmt.Errorf("name etcd's images by digest: %w", err)
+	}
+	return nil
 }
 
 // pinned is the manager's manifest with digests in the place of tags, which OLM and those who mirror what a bundle lists expect alone.
@@ -91,18 +85,3 @@ func (d Digests) pinned(text string) (string, error) {
 
 // repository is the name of an image without its tag.
 func repository(image string) string { return image[:strings.LastIndexByte(image, ':')] }
-
-func change(file string, to func(string) (string, error)) error {
-	text, err := os.ReadFile(filepath.Clean(file))
-	if err != nil {
-		return fmt.Errorf("name etcd's images by digest: %w", err)
-	}
-	changed, err := to(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if err := os.WriteFile(filepath.Clean(file), []byte(changed), 0o644); err != nil { // #nosec G306 G703 -- as the others beside it
-		return fmt.Errorf("name etcd's images by digest: %w", err)
-	}
-	return nil
-}
