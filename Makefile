@@ -461,7 +461,8 @@ lab-down: ## End the lab and remove every trace of it
 # copied makes a copy of config with the image IMG, to leave the source tree as it is.
 define copied
 rm -rf $(BIN)/config && mkdir -p $(BIN) && cp -r config $(BIN)/config && \
-kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG))
+kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
+$(call pinned,$(BIN)/config)
 endef
 
 # render gives the manifests of a folder of config with the image IMG.

@@ -14,7 +14,7 @@ func TestAnchors(t *testing.T) {
 		t.Fatal(err)
 	}
 	byDocument, found := map[string]page{}, 0
-	for _, page := range pages(t) {
+	for _, page := range pages(t, folder(t)) {
 		byDocument[page.document] = page
 	}
 	for name, text := range texts {
