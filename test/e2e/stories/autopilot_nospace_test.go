@@ -49,34 +49,42 @@ func TestNoSpaceLeft(t *testing.T) {
 	t.Parallel()
 	t.Run("live keys", func(t *testing.T) {
 		t.Parallel()
-		s := begin(t, "live-keys", smallQuota("3.7.3"))
-		s.settled()
-		s.fillsUntilHeld()
-		s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
-		acts := s.acts()
-		s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+		editions(t, fullOfLiveKeys)
 	})
 	t.Run("a frozen voter", func(t *testing.T) {
 		t.Parallel()
-		spec := smallQuota("3.7.3")
-		spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
-		s := begin(t, "frozen-voter", spec)
-		s.settled()
-		s.overwrites(16)
-		s.look("old")
-		time.Sleep(historyKept)
-		frozen := s.Namespace + "/" + s.Name + "-2/etcd"
-		thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
-		t.Cleanup(thaw)
-		must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
-		s.exhausts()
-		s.look("full")
-		s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
-		s.unsaid(v1beta2.ReasonDefragmenting)
-		began := time.Now()
-		thaw()
-		s.writesAgain(began)
+		editions(t, fullWithFrozenVoter)
 	})
+}
+
+func fullOfLiveKeys(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "live-keys", smallQuota(string(etcd)))
+	s.settled()
+	s.fillsUntilHeld()
+	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
+	acts := s.acts()
+	s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+}
+
+func fullWithFrozenVoter(t *testing.T, etcd edition) {
+	spec := smallQuota(string(etcd))
+	spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
+	s := etcd.begin(t, "frozen-voter", spec)
+	s.settled()
+	s.overwrites(16)
+	s.look("old")
+	time.Sleep(historyKept)
+	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
+	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
+	t.Cleanup(thaw)
+	must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
+	s.exhausts()
+	s.look("full")
+	s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
+	s.unsaid(v1beta2.ReasonDefragmenting)
+	began := time.Now()
+	thaw()
+	s.writesAgain(began)
 }
 
 // quietFor is for how long nothing is done where nothing helps.
