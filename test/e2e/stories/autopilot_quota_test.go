@@ -56,6 +56,7 @@ func quotaReached(t *testing.T, etcd edition) {
 	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 0 29 2 *", Duration: metav1.Duration{Duration: time.Hour}}
 	s := etcd.begin(t, "quota-reached", spec)
 	s.settled()
+	s.client()
 	s.fillsUntil("the quota is raised", func(ctx context.Context) (string, bool) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil {
@@ -67,6 +68,7 @@ func quotaReached(t *testing.T, etcd edition) {
 	s.writesAgain(time.Now())
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 	s.settled()
+	s.judged("a client saw")
 }
 
 // growing is a cluster with that quota, on volumes that have room for the next two.

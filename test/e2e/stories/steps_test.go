@@ -91,6 +91,26 @@ func (s *story) report(what string) {
 	}
 }
 
+// judged says what the client saw since the last report, and fails the story if an acknowledged write was lost, or if all that the client saw since it
+// was started is not what one copy of the data could have answered.
+func (s *story) judged(what string) {
+	s.t.Helper()
+	s.moreReads()
+	said, err := s.writer.Judge(s.t.Context(), false)
+	s.t.Logf("%s: %s", what, said)
+	must(s.t, err)
+}
+
+// elects has that member lead.
+func (s *story) elects(name string) {
+	s.t.Helper()
+	must(s.t, s.MoveLeader(s.t.Context(), *s.pod(name)))
+	must(s.t, harness.Await(s.t.Context(), name+" leads", limit, func(ctx context.Context) (string, bool) {
+		leader, err := s.Leader(ctx)
+		return fmt.Sprint(err), err == nil && leader.Name == name
+	}))
+}
+
 func (s *story) healthy(what string) {
 	s.t.Helper()
 	start := time.Now()
