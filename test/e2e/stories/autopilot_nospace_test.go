@@ -35,7 +35,8 @@ func TestNoSpace(t *testing.T) {
 			time.Sleep(historyKept)
 			began := s.exhausts()
 			s.look("full")
-			s.writesAgain(began)
+			took := s.writesAgain(began)
+			s.measures("NOSPACE, until a write is taken again", fmt.Sprintf("%.1f s", took.Seconds()))
 			s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 			s.healthy("there is room")
 			s.report("a client saw")
@@ -173,8 +174,8 @@ func (s *story) acts() int {
 	return len(s.said(v1beta2.ReasonMakingRoom)) + len(s.said(v1beta2.ReasonDefragmenting))
 }
 
-// writesAgain waits until a write is taken.
-func (s *story) writesAgain(since time.Time) {
+// writesAgain waits until a write is taken, and returns how long after that moment it was.
+func (s *story) writesAgain(since time.Time) time.Duration {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "a write is taken", limit, func(ctx context.Context) (string, bool) {
 		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
@@ -188,6 +189,7 @@ func (s *story) writesAgain(since time.Time) {
 	if took > resumesWithin {
 		s.t.Errorf("no writes were taken for %s", took)
 	}
+	return took
 }
 
 // isHeld waits until something of Auto Pilot is held for that reason, with a message that says so.
