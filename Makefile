@@ -46,9 +46,7 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
-# NIGHT_STORIES take hours, so that nothing but their name has test-autopilot tell them: STORIES='^TestTimersAdvised$$'.
-NIGHT_STORIES := TimersAdvised
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly|TimersAdvised
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
 MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|Readme
 
@@ -312,7 +310,7 @@ test-kubernetes: ## Run the tests that start an API server with that of the olde
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES)|$(AUTOPILOT_STORIES)|$(NIGHT_STORIES)|$(MIGRATE_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES)|$(AUTOPILOT_STORIES)|$(MIGRATE_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: lab-rights
 lab-rights: ## Compare what the operator may do on the lab with what it has done there (SINCE=time, RFC 3339; else since the lab was started)

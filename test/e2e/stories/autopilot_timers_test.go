@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// timersPace is how many times as quick the operator is with the day after which it advises, which takes two and a half hours. More than 12 is
-	// in vain: etcd observes four probes of each way a minute, whatever the operator's pace, and an hour with fewer than twenty says nothing.
-	timersPace = 10
+	// timersPace is how many times as quick the operator is with the day after which it advises: it takes a quarter of an hour. Much more is in vain:
+	// etcd observes four probes of each way a minute, whatever the operator's pace.
+	timersPace = 100
 	// advisedWithin is how long it takes at most until each hour of a day is known, each of which may be a quarter longer, with time to settle.
 	advisedWithin = anomaly.Day/timersPace*5/4 + 3*time.Minute
 	// farTrip is how long a round trip over the slow link takes.
