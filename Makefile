@@ -46,12 +46,12 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly|TimersAdvised
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
 MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|Readme
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty. Of a list, such as 3.5.35,3.7.3,
-# clusters run the first, and stories during which no other one runs are told of all at the same time.
+# clusters run the first, and stories that call editions are told of each.
 ETCD_VERSION ?=
 # AT_ONCE is how many stories test-autopilot tells at the same time.
 AT_ONCE ?= $(words 1 $(or $(call each,$(ETCD_VERSION)),2))
@@ -327,9 +327,9 @@ test-observability: image ## Have a Prometheus on a real Kubernetes collect the 
 	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: test-autopilot
-test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.5.35,3.7.3 for another etcd: most stories are told of the first one alone, QUIET=6h for a night, pressed into a quarter of an hour)
+test-autopilot: image ## Have Auto Pilot make room, defragment, replace a member whose data differs and recover a quorum on a real Kubernetes, and hold what is not safe (STORIES=regexp for some, ETCD_VERSION=3.5.35,3.7.3 for another etcd: some stories are told of the first one alone, QUIET=6h for a night, pressed into a quarter of an hour)
 	@echo "==> user stories about Auto Pilot"
-	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=$(AT_ONCE) -count=1 -timeout=120m -v
+	$(on-lab) ETCD_VERSION=$(ETCD_VERSION) QUIET=$(QUIET) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(AUTOPILOT_STORIES)|Recovery)$$)' -parallel=$(AT_ONCE) -count=1 -timeout=240m -v
 
 .PHONY: test-migrate
 test-migrate: image ## Run the commands of README.md under "Run a cluster", "Back it up" and "Uninstall" on a real Kubernetes, which deletes the operator and deploys it again, and those of docs/migrate.md: bring the data of an etcd in a StatefulSet into an EtcdCluster, and back
@@ -461,7 +461,8 @@ lab-down: ## End the lab and remove every trace of it
 # copied makes a copy of config with the image IMG, to leave the source tree as it is.
 define copied
 rm -rf $(BIN)/config && mkdir -p $(BIN) && cp -r config $(BIN)/config && \
-kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG))
+kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
+$(call pinned,$(BIN)/config)
 endef
 
 # render gives the manifests of a folder of config with the image IMG.

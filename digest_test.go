@@ -3,11 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // TestImageByDigest wants the manifests, those of the bundle too, to name the operator's image by its digest everywhere if they are
@@ -45,6 +48,24 @@ func TestImageByDigest(t *testing.T) {
 		}
 		if strings.Contains(string(manifests), "controller:latest") {
 			t.Errorf("config/%s names an image by a tag that nobody gave", folder)
+		}
+	}
+}
+
+// TestReleasedDigests wants the operator to understand every image of etcd whose digest releases have: it does not start with one that it
+// does not, and what a variable pins is another version's where the two do not agree.
+func TestReleasedDigests(t *testing.T) {
+	text, err := os.ReadFile("hack/etcd-digests.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for image := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r == '\n' }) {
+		if strings.HasPrefix(image, "#") {
+			continue
+		}
+		variable := "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(version.OfImage(image), ".", "_") + "=" + image
+		if pinned, err := version.PinnedBy([]string{variable}); err != nil || !slices.Equal(pinned, version.Pinned{image}) {
+			t.Errorf("%s pins %q, %v", variable, pinned, err)
 		}
 	}
 }

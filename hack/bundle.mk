@@ -6,14 +6,22 @@ CHANNELS ?= stable-v0
 DEFAULT_CHANNEL ?= stable-v0
 BUNDLE_IMG ?= $(REGISTRY)/etcd-operator-bundle:v$(VERSION)
 CATALOG_IMG ?= $(REGISTRY)/etcd-operator-catalog:latest
-# BUNDLE_FLAGS are more flags of operator-sdk generate bundle. --use-image-digests asks the registries for the digests of all images. It
-# puts them into the RELATED_IMAGE_ variables, by which members run etcd, and into relatedImages.
+# BUNDLE_FLAGS are more flags of operator-sdk generate bundle. For the digests of etcd's images there is ETCD_DIGESTS.
 BUNDLE_FLAGS ?=
 
 CSV := bundle/manifests/$(PACKAGE).clusterserviceversion.yaml
 
 # edit changes the file $(2). The sed of Linux and that of macOS agree on how only if the old file is kept.
 edit = sed -i.old $(1) $(2) && rm $(2).old
+
+# ETCD_DIGESTS is a file with etcd's images by tag and digest. Whatever installs the operator, bundle, chart and manifests, then names them by
+# digest, and the bundle claims to work from mirrors that have digests only. A release always does: by this file, which etcd-digests writes.
+ETCD_DIGESTS ?=
+etcd-digests-file := hack/etcd-digests.txt
+# pinned puts the digests into the folder $(1), a copy of config.
+pinned = $(if $(ETCD_DIGESTS),$(RELEASER) pin --config "$$(cd $(1) && pwd)" --digests '$(abspath $(ETCD_DIGESTS))',true)
+
+disconnected := features.operators.openshift.io/disconnected
 
 # bundle-in writes the bundle, and what the API's types say for it, into the folder $(1), which gets a copy of what it is
 # made from. The time of generation is left out: the same sources give the same bundle.
@@ -23,10 +31,11 @@ define bundle-in
 tar -cf - $(bundle-sources) | tar -xf - -C $(1) && \
 kustomize=$(call tool,kustomize) && sdk=$(call tool,operator-sdk) && cd $(1) && \
 "$$sdk" generate kustomize manifests -q && \
-(cd config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
+(cd config/manager && "$$kustomize" edit set image controller=$(IMG)) && $(call pinned,config) && \
 $(call edit,'s|[^ ]*/etcd-operator-scorecard:latest|$(SCORECARD_IMG)|',config/scorecard/patches/etcd-operator.config.yaml) && \
 "$$kustomize" build config/manifests | "$$sdk" generate bundle -q --version $(VERSION) --channels $(CHANNELS) \
   --default-channel $(DEFAULT_CHANNEL) $(BUNDLE_FLAGS) && \
+$(if $(ETCD_DIGESTS),$(call edit,'s|$(disconnected): "false"|$(disconnected): "true"|',$(CSV)) &&) \
 $(call edit,'/^    createdAt: /d',$(CSV))
 endef
 

@@ -10,6 +10,10 @@ docs: ## Write dist/docs: the documents as a site, with search, for any web serv
 	  $(call tool,hugo) --source docs/site --destination $(SITE) --cleanDestinationDir --noBuildLock --panicOnWarning --quiet
 	$(call tool,pagefind) --site $(SITE) --quiet
 
+.PHONY: docs-versions
+docs-versions: ## Write dist/docs-versions: the same for every version in docs/site/data/versions.yaml, each in its folder, from its tag
+	go run ./hack/site -tree $(ROOT) -output $(abspath $(DIST))/docs-versions -url '$(DOCS_URL)'
+
 .PHONY: test-docs
 test-docs: docs ## Check every link of the documents' site, and look at it in Chromium, as wide as a desktop and as a phone; dist/docs-pictures has what was seen
 	SITE=$(SITE) PICTURES=$(abspath $(DIST))/docs-pictures go test -C test ./site -count=1 -v

@@ -32,6 +32,9 @@ LATEST ?=
 # PUSHED is the list of what release-push has pushed, by digest, which release-sign signs.
 PUSHED = $(DIST)/pushed-v$(VERSION).txt
 
+# ETCD_REGISTRY is asked for the digests of etcd's images in the place of the one that their names have: the same for a mirror.
+ETCD_REGISTRY ?=
+
 # All in a release is as old as the commit that it is made from.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 RELEASER = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) go run -C $(ROOT)/hack/release .
@@ -94,6 +97,14 @@ cyclonedx=$(call tool,cyclonedx-gomod); for program in $(STAGE)/*-*/*; do \
 done
 endef
 
+# release-digests is where the digests of etcd's images are. Only a rehearsal gets by without any: then it names tags, and the bundle says so.
+release-digests = $(abspath $(or $(ETCD_DIGESTS),$(etcd-digests-file)))
+release-pinned = $(shell grep -s '^[^\#].*@sha256:' '$(release-digests)')
+
+.PHONY: etcd-digests
+etcd-digests: ## Write hack/etcd-digests.txt, or ETCD_DIGESTS: what etcd's tags refer to now (ETCD_REGISTRY=host to ask a mirror)
+	$(RELEASER) digests --config $(ROOT)/config --digests '$(release-digests)' --registry '$(ETCD_REGISTRY)'
+
 # What programs are compiled for, and how, is not up to the environment of whoever makes a release: these are Go's defaults. One of
 # GOEXPERIMENT cannot be written down, since it is of each version of Go, so release refuses any.
 release: export GOWORK := off
@@ -109,14 +120,14 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	@echo "==> release $(VERSION)"
 	@test -z "$$(go env GOEXPERIMENT)" || { echo "GOEXPERIMENT is $$(go env GOEXPERIMENT): unset it, it changes what is compiled" >&2; exit 1; }
 	@$(refuse-partial)
-	$(RELEASER) check --dir $(ROOT) --version $(VERSION) $(if $(filter yes,$(REHEARSAL)),--rehearsal)
+	$(RELEASER) check --dir $(ROOT) --version $(VERSION) --config $(ROOT)/config --digests '$(release-digests)' $(if $(filter yes,$(REHEARSAL)),--rehearsal)
 	rm -rf $(STAGE) $(RELEASE) && mkdir -p $(STAGE)/out $(DIST)
 	$(release-programs)
 	$(call release-image,etcd-operator,$(call operator-image,$(STAGE)/{platform}))
 	$(call release-licenses,scorecard,--dir $(ROOT)/test --package ./e2e/scorecard)
 	$(call release-image,etcd-operator-scorecard,$(call scorecard-image,$(STAGE)/{platform}) $(call with-licenses,scorecard))
 	$(MAKE) release-manifests DIST=$(STAGE)/out NAMESPACES=etcd-operator-system \
-	  IMG="$(call released,etcd-operator)" SCORECARD_IMG="$(call released,etcd-operator-scorecard)"
+	  ETCD_DIGESTS='$(if $(release-pinned),$(release-digests))' IMG="$(call released,etcd-operator)" SCORECARD_IMG="$(call released,etcd-operator-scorecard)"
 	$(call release-image,etcd-operator-bundle,--bundle $(STAGE)/bundle/bundle)
 	$(MAKE) release-catalog BUNDLE_IMG="$(call released,etcd-operator-bundle)"
 	$(call release-licenses,catalog,--tool opm --tool grpc-health-probe)

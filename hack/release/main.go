@@ -27,7 +27,7 @@ func command() *cobra.Command {
 	root := &cobra.Command{Use: "release", Short: "Make a release", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(
 		checkCommand(), chartCommand(), imageCommand(), licensesCommand(), pluginCommand(), packCommand(), notesCommand(), sumsCommand(),
-		pushCommand(), latestCommand(),
+		pushCommand(), latestCommand(), pinCommand(), digestsCommand(),
 	)
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,8 +18,9 @@ import (
 
 func checkCommand() *cobra.Command {
 	var (
-		tree      notes.Tree
-		rehearsal bool
+		tree            notes.Tree
+		config, digests string
+		rehearsal       bool
 	)
 	cmd := &cobra.Command{
 		Use: "check", Short: "Say what keeps this tree from being released", Args: cobra.NoArgs,
@@ -27,6 +29,7 @@ func checkCommand() *cobra.Command {
 			if never != nil {
 				return never
 			}
+			notYet = errors.Join(notYet, unpinned(config, digests))
 			if notYet != nil && rehearsal {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "this is a rehearsal, nothing to publish:\n%v\n", notYet)
 				return nil
@@ -36,7 +39,10 @@ func checkCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	treeFlags(cmd, &tree)
+	flags.StringVar(&config, "config", "", "folder of the manifests")
+	flags.StringVar(&digests, "digests", "", "file with the digests of etcd's images")
 	flags.BoolVar(&rehearsal, "rehearsal", false, "only warn of what is done on the day of the release")
+	require(cmd, "config", "digests")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,4 +43,41 @@ func TestReleaseIsForAllPlatforms(t *testing.T) {
 			t.Errorf("with %s, make release REHEARSAL=%s: %v, want it to be refused for its platforms: %v\n%s", test.set, test.rehearsal, err, test.refused, output)
 		}
 	}
+}
+
+// TestReleaseNamesDigests makes no release that names etcd's images by tag, unless it is a rehearsal.
+func TestReleaseNamesDigests(t *testing.T) {
+	digests := filepath.Join(t.TempDir(), "digests")
+	put(t, digests, "# none yet\n")
+	output, err := runMake(t, nil, "release", "VERSION="+current(t), "PLATFORMS=$(ALL_PLATFORMS)", "PLUGIN_PLATFORMS=$(ALL_PLUGIN_PLATFORMS)",
+		"ETCD_DIGESTS="+digests, "DIST="+t.TempDir(), "BIN="+t.TempDir())
+	if err == nil || !strings.Contains(output, digests+" has no digest of quay.io/coreos/etcd:v") {
+		t.Errorf("without digests: %v\n%s", err, output)
+	}
+	for text, want := range map[string]string{
+		"# quay.io/coreos/etcd:v3.6.16@sha256:0\n": "ETCD_DIGESTS=''",
+		"quay.io/coreos/etcd:v3.6.16@sha256:0\n":   "ETCD_DIGESTS='" + digests + "'",
+	} {
+		put(t, digests, text)
+		// What is run for it is only said here, because it compiles everything.
+		output, err := dry(t, "release", "1.0.0", "REHEARSAL=yes", "ETCD_DIGESTS="+digests, "MAKE=make")
+		if err != nil || !strings.Contains(output, want) {
+			t.Errorf("rehearsed with %q: %v, want %s\n%s", text, err, want, output)
+		}
+	}
+}
+
+// current is the version that the Makefile is at.
+func current(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(text), "\nVERSION ?= ")
+	version, _, _ := strings.Cut(after, "\n")
+	if !found {
+		t.Fatal("the Makefile has no VERSION")
+	}
+	return version
 }

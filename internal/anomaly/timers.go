@@ -51,7 +51,7 @@ func (t *Trips) Note(more map[Way]Probes, now time.Time, every time.Duration) {
 	if now.Sub(t.begun) < long {
 		return
 	}
-	h, known := hourOf(t.sum)
+	h, known := hourOf(t.sum, fewestIn(every))
 	if t.sum, t.begun = nil, now; !known {
 		t.at, t.count = 0, 0
 		return
@@ -85,10 +85,10 @@ func (a *along) add(more Probes) {
 
 // trip is how long a round trip took: longer than so many buckets, and about that long, by the mean; false if there were too few. A bucket is no
 // measure: each is twice as wide as the one before.
-func (a *along) trip() (buckets uint8, about time.Duration, known bool) {
+func (a *along) trip(least uint16) (buckets uint8, about time.Duration, known bool) {
 	last := uint8(len(a.took) - 1)
 	all := a.took[last]
-	if all < fewest {
+	if all < least {
 		return 0, 0, false
 	}
 	for buckets < last && int(a.took[buckets]) < (int(all)+3)/4 {
@@ -96,6 +96,11 @@ func (a *along) trip() (buckets uint8, about time.Duration, known bool) {
 	}
 	mean := a.sum / float64(all) / perTrip
 	return buckets, max(boundOf(buckets), time.Duration(mean*float64(time.Second))), true
+}
+
+// fewestIn is how many probes of an hour say anything: fewer of one that tests make shorter, because etcd's pace stays.
+func fewestIn(every time.Duration) uint16 {
+	return uint16(max(1, fewest*every/Every)) //nolint:gosec // no more than fewest
 }
 
 // boundOf is the upper bound of the last one of so many buckets.
@@ -107,9 +112,9 @@ func boundOf(buckets uint8) time.Duration {
 }
 
 // hourOf is that of the longest way, false if none is known.
-func hourOf(sum []along) (h hour, known bool) {
+func hourOf(sum []along, least uint16) (h hour, known bool) {
 	for i := range sum {
-		if buckets, about, ok := sum[i].trip(); ok {
+		if buckets, about, ok := sum[i].trip(least); ok {
 			known = true
 			h.buckets, h.about = max(h.buckets, buckets), max(h.about, float32(about.Seconds()))
 		}

@@ -108,6 +108,27 @@ func TestNoAdvice(t *testing.T) {
 	}
 }
 
+// TestAdviceInTests: where an hour is a hundredth of one, etcd has probed each way twice in it.
+func TestAdviceInTests(t *testing.T) {
+	const every = anomaly.Every / 100
+	for probes, want := range map[uint32]bool{0: false, 2: true} {
+		tr, now, trip := anomaly.Trips{}, start, anomaly.Probes{Sum: float64(probes) * 0.4}
+		for i := range trip.Took {
+			if 100*time.Microsecond<<i >= 400*ms || i == len(trip.Took)-1 {
+				trip.Took[i] = probes
+			}
+		}
+		tr.Note(nil, now, every)
+		for range 24 {
+			now = now.Add(time.Hour / 100)
+			tr.Note(map[anomaly.Way]anomaly.Probes{{From: 1, To: 2}: trip}, now, every)
+		}
+		if _, due := tr.Advice(anomaly.Timers{Heartbeat: 100 * ms, Election: time.Second}); due != want {
+			t.Errorf("%d probes in each: advised: %t", probes, due)
+		}
+	}
+}
+
 // TestNoAdviceOverGaps: 24 hours that are eleven hours apart are no day.
 func TestNoAdviceOverGaps(t *testing.T) {
 	t.Parallel()

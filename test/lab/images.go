@@ -46,6 +46,17 @@ func (f Faults) MendImage(_ context.Context, reference string) error {
 	return registry.Broken(f.lab.state.Broken()).Mend(reference)
 }
 
+// BreakTags makes the registry deny all tags of a repository, given as it is in a pod, as a mirror does that has images by digest only.
+// MendTags undoes it.
+func (f Faults) BreakTags(_ context.Context, repository string) error {
+	return registry.Broken(f.lab.state.Broken()).BreakTags(repository)
+}
+
+// MendTags undoes BreakTags.
+func (f Faults) MendTags(_ context.Context, repository string) error {
+	return registry.Broken(f.lab.state.Broken()).MendTags(repository)
+}
+
 // RemoveImage removes an image from a node, under this and all its other names, so that the node must pull it again.
 // Containers of it run on. The node must run; if it has no such image, nothing happens.
 func (f Faults) RemoveImage(ctx context.Context, nodeName, reference string) error {

@@ -131,14 +131,25 @@ func cutAtDashes(words []string) (before, behind []string, found bool) {
 	return words[:i], words[i+1:], true
 }
 
-// make wants the variables that are set to be ones that the makefiles use. TestDocumentTargets looks at the targets.
+// make wants the variables that are set to be ones that the makefiles use, and the mark to say so if a target needs docker.
+// TestDocumentTargets looks at the targets.
 func (p *page) make(words []string) {
 	p.Helper()
 	for _, word := range words {
 		if name, _, found := strings.Cut(word, "="); found && !regexp.MustCompile(`\$[({]`+name+`\b`).MatchString(p.makefiles) {
 			p.Errorf("no makefile uses %s", name)
 		}
+		if strings.Contains(p.recipe(word), "$(CONTAINER_TOOL)") {
+			p.needs("docker", "make "+word)
+		}
 	}
+}
+
+// recipe is what make runs for a target, empty for a word that is none.
+func (p *page) recipe(target string) string {
+	_, behind, _ := strings.Cut(p.makefiles, "\n"+target+": ##")
+	recipe, _, _ := strings.Cut(behind, "\n\n")
+	return recipe
 }
 
 // helm wants Helm to know the command, and the chart the values.

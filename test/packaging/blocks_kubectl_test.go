@@ -130,7 +130,7 @@ func (p *page) labels(selectors []string) {
 	p.Helper()
 	for _, selector := range selectors {
 		for pair := range strings.SplitSeq(selector, ",") {
-			key, _, _ := strings.Cut(pair, "=")
+			key, _, _ := strings.Cut(strings.TrimPrefix(pair, "!"), "=")
 			if strings.HasPrefix(key, "operators.coreos.com/") || key == "app" {
 				continue
 			}

@@ -35,10 +35,13 @@ var ran = []told{
 	{"docs/migrate.md", "Cut over", "sh", stories, "TestMigrateFromStatefulSet", `"Cut over"`},
 	{"docs/migrate.md", "Way back", "sh", stories, "TestMigrateFromStatefulSet", `"Way back"`},
 	{"docs/migrate.md", "Delete the old one", "sh", stories, "TestMigrateFromStatefulSet", `"Delete the old one"`},
+	{"docs/install.md", "Three commands", "sh", installs, "TestThreeCommands", `"Three commands", "etcdctl endpoint health"`},
+	{"docs/install.md", "YAML", "sh", installs, "TestYAML", `"YAML", "releases/download"`},
 	{"docs/install.md", "YAML", "sh", installs, "TestYAML", `"YAML", "dist/install.yaml"`},
 	{"docs/install.md", "YAML for some namespaces", "sh", installs, "TestYAMLForItsNamespace", `"YAML", "build-namespaced NAMESPACES"`},
 	{"docs/install.md", "YAML for some namespaces", "sh", installs, "TestYAMLForSomeNamespaces", `"YAML", "build-namespaced NAMESPACES"`},
-	{"docs/install.md", "Helm", "sh", installs, "TestHelm", `"Helm", "helm install"`},
+	{"docs/install.md", "Helm", "sh", installs, "TestHelm", `"Helm", "helm install etcd-operator oci://"`},
+	{"docs/install.md", "Helm", "sh", installs, "TestHelm", `"Helm", "helm install etcd-operator dist/"`},
 	{"docs/install.md", "Helm", "sh", installs, "TestHelm", `"Helm", "--set replicas=2"`},
 	{"docs/install.md", "Upgrade", "sh", installs, "TestHelm", `"Upgrade", "helm upgrade"`},
 	{"docs/install.md", "Uninstall", "sh", installs, "TestHelm", `"Uninstall", "helm uninstall"`},
@@ -49,6 +52,7 @@ var ran = []told{
 // compared are the blocks that a test compares with what it knows, and that nothing here can judge.
 var compared = []told{
 	{"CONTRIBUTING.md", "A decision, explained", "", "hack/replay", "TestExplain", `CONTRIBUTING.md`},
+	{"README.md", "Run a cluster", "", stories, "TestReadme", `"kubectl get etcd"`},
 	{"docs/observability.md", "By OLM", "yaml", ".", "TestObservabilityByOLM", `monitoring.yaml`},
 }
 

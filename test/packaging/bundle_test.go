@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 // TestBundleIsValid has operator-sdk judge the bundle as a catalog's owner would, and takes warnings for errors.
@@ -95,16 +97,24 @@ func TestBundleNamesItsImages(t *testing.T) {
 	}
 }
 
-// TestBundleShowsEveryKind checks that a console has an example of each kind, and knows what to show of it.
+// TestBundleShowsEveryKind checks that a console has an example of each kind, one of a cluster that keeps its data, and knows what to show of
+// each.
 func TestBundleShowsEveryKind(t *testing.T) {
 	c := readCSV(t)
-	var examples []struct{ Kind string }
+	var examples []struct {
+		Kind string
+		Spec v1beta2.EtcdClusterSpec
+	}
 	if err := json.Unmarshal([]byte(c.Metadata.Annotations["alm-examples"]), &examples); err != nil {
 		t.Fatal(err)
 	}
 	count := map[string]int{}
 	for _, example := range examples {
 		count[example.Kind]++
+		if pod := example.Spec.Pod; example.Kind == "EtcdCluster" &&
+			(pod == nil || pod.PersistentVolumeClaimSpec == nil || example.Spec.VolumeReclaimPolicy != v1beta2.VolumeReclaimRetain) {
+			t.Error("the example of an EtcdCluster loses its data")
+		}
 	}
 	for _, kind := range []string{"EtcdCluster", "EtcdBackup", "EtcdRestore", "EtcdUser", "EtcdRole"} {
 		if count[kind] != 1 {

@@ -20,8 +20,9 @@ type csv struct {
 		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
-		Version string `json:"version"`
-		Icon    []struct {
+		Version     string `json:"version"`
+		Description string `json:"description"`
+		Icon        []struct {
 			Data []byte `json:"base64data"`
 		} `json:"icon"`
 		Install struct {

@@ -67,19 +67,20 @@ func TestSiteHasEveryDocument(t *testing.T) {
 	}
 }
 
-// TestSiteHasThisVersion checks that the menu of versions has that of the Makefile.
+// TestSiteHasThisVersion checks that the menu of versions has that of the Makefile, built from this tree.
 func TestSiteHasThisVersion(t *testing.T) {
 	version := regexp.MustCompile(`(?m)^VERSION \?= (\d+\.\d+)\.`).FindSubmatch(read(t, "Makefile"))
 	var versions []struct {
 		Version string `json:"version"`
+		Tag     string `json:"tag"`
 	}
 	if err := yaml.Unmarshal(read(t, siteDir+"data/versions.yaml"), &versions); err != nil || version == nil {
 		t.Fatalf("the version is %s, those of the site: %v", version, err)
 	}
 	for _, one := range versions {
-		if one.Version == string(version[1]) {
+		if one.Version == string(version[1]) && one.Tag == "" {
 			return
 		}
 	}
-	t.Errorf("%sdata/versions.yaml lacks %s", siteDir, version[1])
+	t.Errorf("%sdata/versions.yaml lacks %s without a tag", siteDir, version[1])
 }

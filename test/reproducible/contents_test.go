@@ -21,7 +21,7 @@ func (r release) image(t *testing.T, base string) string {
 	return ""
 }
 
-// testManifests wants all that installs the operator to name its image by digest, and what offers it the bundle.
+// testManifests wants all that installs the operator to name its image and etcd's by digest, and what offers it the bundle.
 func (r release) testManifests(t *testing.T) {
 	operator, bundle := r.image(t, "etcd-operator"), r.image(t, "etcd-operator-bundle")
 	rendered := run(t, string(r), nil, tool(t, "helm")+" template any etcd-operator-"+version+".tgz --kube-version 1.33.0 --namespace etcd-operator-system")
@@ -42,9 +42,12 @@ func (r release) testManifests(t *testing.T) {
 		if !strings.Contains(text, operator) {
 			t.Errorf("%s does not name the image %s", what, operator)
 		}
-		if strings.Contains(text, "/etcd-operator:v") || strings.Contains(text, "controller:latest") {
+		if strings.Contains(text, "/etcd-operator:v") || strings.Contains(text, "coreos/etcd:") || strings.Contains(text, "controller:latest") {
 			t.Errorf("%s names an image by its tag", what)
 		}
+	}
+	if !strings.Contains(served, `features.operators.openshift.io/disconnected: "true"`) {
+		t.Error("the catalog does not say that mirrors will do that have digests only")
 	}
 	if !strings.Contains(served, "image: "+bundle) || served != r.text(t, "catalog-v"+version+".yaml") {
 		t.Errorf("the catalog does not offer %s, or the next one would not", bundle)

@@ -1,11 +1,14 @@
 package reproducible
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	etcdversion "github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // version whose release is rehearsed, from a tree without its tag.
@@ -69,8 +72,18 @@ func TestRelease(t *testing.T) {
 func made(t *testing.T, umask string, env []string, path ...string) release {
 	t.Helper()
 	dir := clone(t, umask, path...)
-	run(t, dir, env, "umask "+umask+"; make release REHEARSAL=yes VERSION="+version)
+	digests := filepath.Join(t.TempDir(), "digests")
+	write(t, digests, []byte(etcdDigests()))
+	run(t, dir, env, "umask "+umask+"; make release REHEARSAL=yes VERSION="+version+" ETCD_DIGESTS="+digests)
 	return release(filepath.Join(dir, "dist", "v"+version))
+}
+
+// etcdDigests are some for each version of etcd that the manifests name: those of its images are not looked up here.
+func etcdDigests() (lines string) {
+	for i, v := range etcdversion.Tested {
+		lines += fmt.Sprintf("%s@sha256:%064d\n", etcdversion.Image("", v), i)
+	}
+	return lines
 }
 
 func (r release) names(t *testing.T) (names []string) {
@@ -114,11 +127,12 @@ func (r release) testFiles(t *testing.T) {
 func testRefused(t *testing.T, dir string) {
 	root := filepath.Join(dir, "..", "..")
 	for arguments, want := range map[string]string{
-		"VERSION=" + version:                            "Unreleased",
-		"VERSION=" + version + " PLATFORMS=linux/amd64": "for all platforms",
-		"VERSION=7.8.9 REHEARSAL=yes":                   "CHANGELOG.md",
-		"VERSION=7.8.9-rc.1 REHEARSAL=yes":              "channels.yaml",
-		"VERSION=one REHEARSAL=yes":                     "VERSION",
+		"VERSION=" + version:                             "Unreleased",
+		"VERSION=" + version + " ETCD_DIGESTS=/dev/null": "no digest of quay.io/coreos/etcd:v",
+		"VERSION=" + version + " PLATFORMS=linux/amd64":  "for all platforms",
+		"VERSION=7.8.9 REHEARSAL=yes":                    "CHANGELOG.md",
+		"VERSION=7.8.9-rc.1 REHEARSAL=yes":               "channels.yaml",
+		"VERSION=one REHEARSAL=yes":                      "VERSION",
 	} {
 		output := run(t, root, nil, "! env -u PLATFORMS -u PLUGIN_PLATFORMS make release "+arguments+" 2>&1")
 		if !strings.Contains(output, want) {

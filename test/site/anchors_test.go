@@ -7,14 +7,14 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/documents"
 )
 
-// TestAnchors checks that each document is a page, and has there every anchor that it has on GitHub: messages and alerts link to them.
+// TestAnchors checks that each document is a page, and has there every anchor that it has on GitHub: documents link to them, and so may others.
 func TestAnchors(t *testing.T) {
 	texts, err := documents.Read(os.DirFS("../.."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	byDocument, found := map[string]page{}, 0
-	for _, page := range pages(t) {
+	for _, page := range pages(t, folder(t)) {
 		byDocument[page.document] = page
 	}
 	for name, text := range texts {

@@ -122,7 +122,7 @@ func TestWidths(t *testing.T) {
 	ctx := browser(t, address)
 	for device, width := range widths {
 		do(ctx, t, sized(width))
-		for file, page := range pages(t) {
+		for file, page := range pages(t, folder(t)) {
 			do(ctx, t, chromedp.Navigate(address+strings.TrimSuffix(file, "index.html")))
 			if got := evaluate[int64](ctx, t, "document.documentElement.scrollWidth"); got > width {
 				t.Errorf("%s is %d pixels wide on a %s", page.document, got, device)

@@ -14,7 +14,7 @@ import (
 func TestSearch(t *testing.T) {
 	address := served(t)
 	ctx := browser(t, address)
-	all := pages(t)
+	all := pages(t, folder(t))
 	for words, in := range map[string]string{"quorum": "operations/", "PodCannotStart": "reasons/#podcannotstart", "passphrase": "backup-and-restore/"} {
 		for device, width := range widths {
 			t.Run(words+" on a "+device, func(t *testing.T) {

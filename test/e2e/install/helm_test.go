@@ -15,14 +15,14 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/released"
 )
 
-// TestHelm installs a release by its chart, upgrades to the next one with a value, rolls back a value that does not work, and uninstalls: the
+// TestHelm installs a release by its chart in the registry, upgrades to the next one with a value, rolls back a value that does not work, and uninstalls: the
 // clusters know nothing of it. The edit of a cluster meanwhile is carried out once the operator is installed again.
 func TestHelm(t *testing.T) {
 	s := begin(t)
 	s.namespace("install-busy")
 	s.namespace("install-idle")
-	from, to := s.pulls(this), s.pulls(next)
-	s.installs(this, from)
+	to := s.pulls(next)
+	s.types(this, s.path, s.commands("install.md", "Helm", "helm install etcd-operator oci://"), s.registry()...)
 	s.leads(this, 1)
 	c := s.clusters("install-busy", "install-idle")
 	c.upgrades(next, 2, func() { s.types(next, to, s.commands("install.md", "Helm", "--set replicas=2")) })
@@ -55,23 +55,28 @@ func (s *story) pulls(r released.Release) (folder string) {
 	dist := filepath.Join(folder, "dist")
 	must(s.t, os.Mkdir(dist, 0o700))
 	must(s.t, os.Symlink(r.File("SHA256SUMS"), filepath.Join(dist, "SHA256SUMS")))
-	variables, err := nodes.RegistryEnvironment()
-	must(s.t, err)
-	var pairs []string
-	for name, value := range variables {
-		pairs = append(pairs, name+"="+value)
-	}
-	out := s.types(r, dist, s.commands("release.md", "Verify", "helm pull"), pairs...)
+	out := s.types(r, dist, s.commands("release.md", "Verify", "helm pull"), s.registry()...)
 	if !strings.Contains(out, "etcd-operator-"+r.Version+".tgz: OK\n") {
 		s.t.Errorf("the chart of %s is not verified: %s", r.Version, out)
 	}
 	return folder
 }
 
-// installs installs the chart, with more flags.
+// registry has a command find the charts and images of a release in the lab's registry, by the names that they are published under.
+func (s *story) registry() (variables []string) {
+	s.t.Helper()
+	found, err := nodes.RegistryEnvironment()
+	must(s.t, err)
+	for name, value := range found {
+		variables = append(variables, name+"="+value)
+	}
+	return variables
+}
+
+// installs installs the chart's file, with more flags.
 func (s *story) installs(r released.Release, folder string, flags ...string) {
 	s.t.Helper()
-	commands := s.commands("install.md", "Helm", "helm install", "make ")
+	commands := s.commands("install.md", "Helm", "helm install etcd-operator dist/", "make ")
 	const last = "--create-namespace"
 	if strings.Count(commands, last+"\n") != 1 {
 		s.t.Fatalf("there is no one place for more flags in %s", commands)

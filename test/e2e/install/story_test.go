@@ -23,11 +23,13 @@ type story struct {
 	t *testing.T
 	// path has kubectl and helm, and helm's own files.
 	path string
+	// kubeconfig is the one that commands use.
+	kubeconfig string
 }
 
 func begin(t *testing.T) *story {
 	t.Helper()
-	s := &story{Env: env, t: t, path: t.TempDir()}
+	s := &story{Env: env, t: t, path: t.TempDir(), kubeconfig: env.Kubeconfig}
 	for name, program := range map[string]string{"kubectl": env.Kubectl, "helm": helm} {
 		must(t, os.Symlink(program, filepath.Join(s.path, name)))
 	}
@@ -57,17 +59,21 @@ func (s *story) commands(document, section, having string, without ...string) st
 	return strings.Join(lines, "\n")
 }
 
-// versioned is where commands of the documents have a version.
-var versioned = regexp.MustCompile(`(etcd-operator-|--version )\d+\.\d+\.\d+\b`)
+var (
+	// versioned is where commands of the documents have a version.
+	versioned = regexp.MustCompile(`(etcd-operator-|--version )\d+\.\d+\.\d+\b`)
+	// page is where they have the files of a release.
+	page = regexp.MustCompile(`https://github\.com/etcdpilot/etcd-operator/releases/download/v\d+\.\d+\.\d+/`)
+)
 
-// types runs commands in a folder, for the version of a release, and returns what they print.
+// types runs commands in a folder, for the version of a release and with its files, and returns what they print.
 func (s *story) types(r released.Release, folder, commands string, variables ...string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
 	defer cancel()
-	commands = versioned.ReplaceAllString(commands, "${1}"+r.Version)
+	commands = page.ReplaceAllLiteralString(versioned.ReplaceAllString(commands, "${1}"+r.Version), r.Folder()+"/")
 	start := time.Now()
-	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: env.Kubeconfig, Env: append(variables,
+	prompt := harness.Prompt{Folder: folder, Path: s.path, Kubeconfig: s.kubeconfig, Env: append(variables,
 		"HELM_CACHE_HOME="+s.path, "HELM_CONFIG_HOME="+s.path, "HELM_DATA_HOME="+s.path)}
 	out, err := prompt.Run(ctx, commands)
 	s.t.Logf("%s\n%s(%.1f s)", commands, out, time.Since(start).Seconds())
@@ -75,6 +81,15 @@ func (s *story) types(r released.Release, folder, commands string, variables ...
 		s.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
 	}
 	return out
+}
+
+// worksIn has commands that name no namespace be about this one.
+func (s *story) worksIn(namespace string) {
+	s.t.Helper()
+	const name = "kubeconfig"
+	s.types(this, s.path, "umask 077; kubectl config view --raw --flatten --minify > "+name)
+	s.kubeconfig = filepath.Join(s.path, name)
+	s.types(this, s.path, "kubectl config set-context --current --namespace="+namespace)
 }
 
 // beside is a folder whose dist has the files of a release, as the documents have it.

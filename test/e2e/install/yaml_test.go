@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/released"
 )
 
-// TestYAML installs a release by its install.yaml, upgrades to the next one, and looks at a cluster by the release's plugin of kubectl.
+// TestYAML installs a release by its install.yaml, upgrades to the next one by what make build-installer writes, and looks at a cluster by the release's plugin of kubectl.
 func TestYAML(t *testing.T) {
 	s := begin(t)
 	s.verifies(this)
@@ -22,7 +22,8 @@ func TestYAML(t *testing.T) {
 	s.applies(this)
 	s.leads(this, 1)
 	c := s.clusters("install-busy", "install-idle")
-	c.upgrades(next, 1, func() { s.applies(next) })
+	built := s.commands("install.md", "YAML", "dist/install.yaml", "make ")
+	c.upgrades(next, 1, func() { s.types(next, s.beside(next), built) })
 	s.plugs(next)
 	out := s.types(next, t.TempDir(), "kubectl etcd status busy -n install-busy")
 	if !strings.Contains(out, "3/3 ready") {
@@ -41,10 +42,10 @@ func (s *story) verifies(r released.Release) {
 	}
 }
 
-// applies applies the release's manifests for all namespaces.
+// applies applies the release's manifests for all namespaces, as from its page.
 func (s *story) applies(r released.Release) {
 	s.t.Helper()
-	s.types(r, s.beside(r), s.commands("install.md", "YAML", "dist/install.yaml", "make "))
+	s.types(r, s.path, s.commands("install.md", "YAML", "releases/download"))
 }
 
 // plugin is the archive of kubectl's plugin.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
 // clone makes the release's tree: the commit, and nothing of what is in no commit.
@@ -26,7 +28,25 @@ func (r Release) clone(ctx context.Context, root, commit string) error {
 // make makes the release. Nothing of it is published, so it need not have a date or a tag.
 func (r Release) make(ctx context.Context, out io.Writer) error {
 	platform := "linux/" + runtime.GOARCH
-	return r.makes(ctx, out, "release", "REHEARSAL=yes", "PLATFORMS="+platform, "PLUGIN_PLATFORMS="+platform)
+	return r.makes(ctx, out, "release", "REHEARSAL=yes", "PLATFORMS="+platform, "PLUGIN_PLATFORMS="+platform, "ETCD_DIGESTS="+r.Digests)
+}
+
+// etcdDigests writes into a file which images of etcd the lab has, as a release has it of quay.io, and returns what it has written.
+func etcdDigests(ctx context.Context, root, file string, out io.Writer) (string, error) {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("forget the digests of etcd's images: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "make", "etcd-digests", "ETCD_DIGESTS="+file, "ETCD_REGISTRY="+lab.Registry)
+	cmd.Dir, cmd.Env = root, harness.WithoutMake(os.Environ())
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("make etcd-digests: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return "", fmt.Errorf("read the digests of etcd's images: %w", err)
+	}
+	return string(text), nil
 }
 
 // makes has make build a target for the release's version.

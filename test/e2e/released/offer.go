@@ -33,7 +33,7 @@ func (r Release) offer(ctx context.Context, registry string, out io.Writer) erro
 
 // takeBack removes the tags of the version from a registry.
 func (r Release) takeBack(ctx context.Context, registry string) error {
-	images, err := r.images()
+	images, err := r.Images()
 	if err != nil {
 		return err
 	}

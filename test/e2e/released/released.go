@@ -22,6 +22,8 @@ type Release struct {
 	Version string
 	// Tree is the source tree that it was made from.
 	Tree string
+	// Digests is the file with those of etcd's images.
+	Digests string
 }
 
 // Folder has the files of the release's page.
@@ -32,7 +34,7 @@ func (r Release) File(name string) string { return filepath.Join(r.Folder(), nam
 
 // Image is the name by digest of one of the release's images, such as etcd-operator.
 func (r Release) Image(name string) (string, error) {
-	images, err := r.images()
+	images, err := r.Images()
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +46,8 @@ func (r Release) Image(name string) (string, error) {
 	return "", fmt.Errorf("release %s has no image %s, but %q", r.Version, name, images)
 }
 
-func (r Release) images() ([]string, error) {
+// Images are the names by digest of all of its images.
+func (r Release) Images() ([]string, error) {
 	text, err := os.ReadFile(r.File("images.txt"))
 	if err != nil {
 		return nil, fmt.Errorf("read the images of release %s: %w", r.Version, err)
@@ -53,8 +56,8 @@ func (r Release) images() ([]string, error) {
 }
 
 // Pair gives a release of the commit that a source tree is at, and one of the version after it, which differs in its version and in what
-// was written for that: what replaces what can be tried before there is another version. Both are for this machine alone. They are kept,
-// and made anew for another commit, version or compiler. Out gets what make prints.
+// was written for that: what replaces what can be tried before there is another version. Both are for this machine alone, and name the images
+// of etcd that the lab has. They are kept, and made anew for another commit, version, compiler or etcd. Out gets what make prints.
 func Pair(ctx context.Context, root, version string, out io.Writer) (this, next Release, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -69,8 +72,13 @@ func Pair(ctx context.Context, root, version string, out io.Writer) (this, next 
 		return this, next, err
 	}
 	folder := filepath.Join(cache, "etcd-operator-released")
-	this, next = Release{version, filepath.Join(folder, "this")}, Release{after, filepath.Join(folder, "next")}
-	of, kept := strings.Join([]string{commit, version, runtime.Version()}, " "), filepath.Join(folder, "of")
+	file := folder + "-digests.txt"
+	digests, err := etcdDigests(ctx, root, file, out)
+	if err != nil {
+		return this, next, err
+	}
+	this, next = Release{version, filepath.Join(folder, "this"), file}, Release{after, filepath.Join(folder, "next"), file}
+	of, kept := strings.Join([]string{commit, version, runtime.Version(), digests}, " "), filepath.Join(folder, "of")
 	if was, err := os.ReadFile(kept); err == nil && string(was) == of {
 		return this, next, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {

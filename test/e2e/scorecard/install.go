@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
@@ -51,9 +52,13 @@ func (t *trial) accepted(ctx context.Context, example *unstructured.Unstructured
 	return nil
 }
 
-// serves makes an EtcdCluster from an example, writes to it, reads that, and removes it.
+// serves makes an EtcdCluster from an example, writes to it, reads that, and removes it with its volumes, which the example keeps.
 func (t *trial) serves(ctx context.Context, example *unstructured.Unstructured) error {
-	c, err := t.cluster(ctx, example.DeepCopy())
+	made := example.DeepCopy()
+	if err := unstructured.SetNestedField(made.Object, string(v1beta2.VolumeReclaimDelete), "spec", "volumeReclaimPolicy"); err != nil {
+		return fmt.Errorf("have the example leave no volumes: %w", err)
+	}
+	c, err := t.cluster(ctx, made)
 	if err != nil {
 		return err
 	}

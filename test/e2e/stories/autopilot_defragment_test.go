@@ -43,6 +43,7 @@ func TestDefragmentHeld(t *testing.T) {
 	s.settled()
 	s.fill(uploadSize >> 20)
 	s.fragments()
+	s.client()
 	wire, storage := s.plainMinIO()
 	s.holding(wire, "slow", storage, func(*v1beta2.EtcdBackupSpec) {})
 	s.edited(v1beta2.AutopilotOn)
@@ -61,6 +62,7 @@ func TestDefragmentHeld(t *testing.T) {
 	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
 	s.tidied()
+	s.judged("a client saw")
 }
 
 // roomy is a cluster that is not defragmented before it is told to.

@@ -15,7 +15,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestLargeDefragment defragments databases of which 1 GiB is in use, and says how long a client was without a write.
+// TestLargeDefragment defragments databases of which 1 GiB is in use, and says how long a client was without a write, beside how long it was when the
+// leader handed over and nothing else happened: members are defragmented while they serve nobody, so the one should be about as long as the other.
 func TestLargeDefragment(t *testing.T) {
 	t.Parallel()
 	quota := resource.MustParse("1450Mi")
@@ -27,18 +28,20 @@ func TestLargeDefragment(t *testing.T) {
 	s.large(1200)
 	s.givesUp(150)
 	s.client()
+	handedOver := s.handOver()
 	s.edited(v1beta2.AutopilotOn)
 	s.look("fragmented")
 	must(t, harness.Await(t.Context(), "all members are defragmented", 2*limit, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSize < 1100<<20 })
 	}))
 	s.settled()
-	s.report("a client saw")
+	gap := s.report("a client saw").LongestGapMS
+	s.measures("1 GiB defragmented in each member: longest time without a write, and that of one hand-over", fmt.Sprintf("%d ms, %d ms", gap, handedOver))
 	t.Logf("the operator says: %s", strings.Join(s.said(v1beta2.ReasonDefragmenting), "; "))
 }
 
-// TestLargeRecovery loses two of three members with 1 GiB of data for good, and wants the cluster to take writes within a minute of the
-// confirmation.
+// TestLargeRecovery loses two of three members with 1 GiB of data for good, not the leader, under a client at work: nothing that was acknowledged
+// is lost, and the cluster takes writes within a minute of the confirmation.
 func TestLargeRecovery(t *testing.T) {
 	t.Parallel()
 	spec := onVolumes(3)
@@ -46,13 +49,26 @@ func TestLargeRecovery(t *testing.T) {
 	s := begin(t, "large-recovery", spec)
 	s.settled()
 	s.large(1024)
-	s.losesMajority()
+	s.client()
+	s.losesMajority(true)
 	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return len(p.Lost) == 2 })
 	start := time.Now()
 	s.confirms(p.Hash)
-	s.writesAgain(start)
+	took := s.writesAgain(start)
+	s.measures("1 GiB recovered, from the confirmation until a write is taken", fmt.Sprintf("%.1f s", took.Seconds()))
 	s.restored(s.Name + "-recover-" + p.Hash)
 	s.has("large", 1024)
+	s.judged("a client saw")
+}
+
+// handOver has another member lead, and returns for how many milliseconds the client was without a write.
+func (s *story) handOver() int64 {
+	s.t.Helper()
+	to := s.followerPod()
+	s.report("before another member leads")
+	s.elects(to.Name)
+	s.moreReads()
+	return s.report("another member leads").LongestGapMS
 }
 
 // large writes so many MiB that stay in use.

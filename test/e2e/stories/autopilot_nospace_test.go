@@ -35,7 +35,8 @@ func TestNoSpace(t *testing.T) {
 			time.Sleep(historyKept)
 			began := s.exhausts()
 			s.look("full")
-			s.writesAgain(began)
+			took := s.writesAgain(began)
+			s.measures("NOSPACE, until a write is taken again", fmt.Sprintf("%.1f s", took.Seconds()))
 			s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 			s.healthy("there is room")
 			s.report("a client saw")
@@ -49,34 +50,42 @@ func TestNoSpaceLeft(t *testing.T) {
 	t.Parallel()
 	t.Run("live keys", func(t *testing.T) {
 		t.Parallel()
-		s := begin(t, "live-keys", smallQuota("3.7.3"))
-		s.settled()
-		s.fillsUntilHeld()
-		s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
-		acts := s.acts()
-		s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+		editions(t, fullOfLiveKeys)
 	})
 	t.Run("a frozen voter", func(t *testing.T) {
 		t.Parallel()
-		spec := smallQuota("3.7.3")
-		spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
-		s := begin(t, "frozen-voter", spec)
-		s.settled()
-		s.overwrites(16)
-		s.look("old")
-		time.Sleep(historyKept)
-		frozen := s.Namespace + "/" + s.Name + "-2/etcd"
-		thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
-		t.Cleanup(thaw)
-		must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
-		s.exhausts()
-		s.look("full")
-		s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
-		s.unsaid(v1beta2.ReasonDefragmenting)
-		began := time.Now()
-		thaw()
-		s.writesAgain(began)
+		editions(t, fullWithFrozenVoter)
 	})
+}
+
+func fullOfLiveKeys(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "live-keys", smallQuota(string(etcd)))
+	s.settled()
+	s.fillsUntilHeld()
+	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
+	acts := s.acts()
+	s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+}
+
+func fullWithFrozenVoter(t *testing.T, etcd edition) {
+	spec := smallQuota(string(etcd))
+	spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
+	s := etcd.begin(t, "frozen-voter", spec)
+	s.settled()
+	s.overwrites(16)
+	s.look("old")
+	time.Sleep(historyKept)
+	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
+	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
+	t.Cleanup(thaw)
+	must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
+	s.exhausts()
+	s.look("full")
+	s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
+	s.unsaid(v1beta2.ReasonDefragmenting)
+	began := time.Now()
+	thaw()
+	s.writesAgain(began)
 }
 
 // quietFor is for how long nothing is done where nothing helps.
@@ -165,8 +174,8 @@ func (s *story) acts() int {
 	return len(s.said(v1beta2.ReasonMakingRoom)) + len(s.said(v1beta2.ReasonDefragmenting))
 }
 
-// writesAgain waits until a write is taken.
-func (s *story) writesAgain(since time.Time) {
+// writesAgain waits until a write is taken, and returns how long after that moment it was.
+func (s *story) writesAgain(since time.Time) time.Duration {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "a write is taken", limit, func(ctx context.Context) (string, bool) {
 		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
@@ -180,6 +189,7 @@ func (s *story) writesAgain(since time.Time) {
 	if took > resumesWithin {
 		s.t.Errorf("no writes were taken for %s", took)
 	}
+	return took
 }
 
 // isHeld waits until something of Auto Pilot is held for that reason, with a message that says so.

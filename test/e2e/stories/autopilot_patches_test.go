@@ -12,16 +12,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// patch is a minor release, the patch release of it that the operator is tested with, and the one before.
-type patch struct{ minor, former, newest string }
+// patch is a minor release, the patch release of it that the operator is tested with, the one before, and a release that does not start on data of
+// these: etcd refuses data of a later minor release, and 3.7 ends over the members' announcements in a log that 3.5 has written.
+type patch struct{ minor, former, newest, stranger string }
 
 // patches are those that the lab has, by the newest one.
 var patches = map[edition]patch{
-	"3.5.35": {"3.5", "3.5.34", "3.5.35"}, "3.6.16": patch36, "3.7.3": {"3.7", "3.7.2", "3.7.3"},
+	"3.5.35": {"3.5", "3.5.34", "3.5.35", "3.7.3"}, "3.6.16": patch36, "3.7.3": {"3.7", "3.7.2", "3.7.3", "3.6.16"},
 	"": patch36,
 }
 
-var patch36 = patch{"3.6", "3.6.15", "3.6.16"}
+var patch36 = patch{"3.6", "3.6.15", "3.6.16", "3.5.35"}
 
 // trialPace has a member try a release for a minute, instead of ten.
 const trialPace = 10
@@ -93,14 +94,18 @@ func patchFailsLater(t *testing.T, etcd edition) {
 	other.settled()
 }
 
-// TestPatchRefused has the operator take etcd 3.5 for the newest patch release of 3.6, which does not start on the data of 3.6: after ten
-// minutes, which are one here, the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version has it tried again. No
-// other story runs meanwhile.
+// TestPatchRefused has the operator take another release for the newest patch release, which does not start on the data of the former one: after
+// ten minutes, which are one here, the member that got it goes back, and no other one gets it. Once the image is the right one, naming the version
+// has it tried again. No other story runs meanwhile.
 func TestPatchRefused(t *testing.T) {
 	quickened(t, trialPace)
-	p := patch36
-	s := saved(t, "patch-refused", p)
-	broken := s.digest("3.5.35")
+	editions(t, patchRefused)
+}
+
+func patchRefused(t *testing.T, etcd edition) {
+	p := etcd.patch(t)
+	s := saved(t, etcd.named("patch-refused"), p)
+	broken := s.digest(p.stranger)
 	t.Cleanup(func() { unpin(t, p.newest) })
 	s.pins(p.newest, etcdRepository+":v"+p.newest+"@"+broken)
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
@@ -126,8 +131,12 @@ func TestPatchRefused(t *testing.T) {
 // minutes here, the release is given up, and it is said why. Naming the version then has it at once. No other story runs meanwhile.
 func TestPatchNotPulled(t *testing.T) {
 	quickened(t, trialPace)
-	p := patch36
-	s := saved(t, "patch-not-pulled", p)
+	editions(t, patchNotPulled)
+}
+
+func patchNotPulled(t *testing.T, etcd edition) {
+	p := etcd.patch(t)
+	s := saved(t, etcd.named("patch-not-pulled"), p)
 	before := s.starts()
 	t.Cleanup(func() { unpin(t, p.newest) })
 	s.pins(p.newest, etcdRepository+":v"+p.newest+"@sha256:"+strings.Repeat("0", 64))

@@ -19,12 +19,16 @@ import (
 // only then is the quota raised. A larger size in the spec wins.
 func TestGrowVolume(t *testing.T) {
 	t.Parallel()
+	editions(t, growVolume)
+}
+
+func growVolume(t *testing.T, etcd edition) {
 	class, most := lab.GrowingClass, resource.MustParse("1Gi")
 	spec := growing("64Mi", "96Mi")
 	spec.Pod.PersistentVolumeClaimSpec.StorageClassName = &class
 	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1Gi")
 	spec.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: &most}
-	s := begin(t, "grow-volume", spec)
+	s := etcd.begin(t, "grow-volume", spec)
 	s.settled()
 	s.client()
 	s.keepsKeys(54)
@@ -54,11 +58,15 @@ func TestGrowVolume(t *testing.T) {
 // TestGrowVolumeByReplacement does the same where volumes cannot be expanded: the members are replaced one after the other.
 func TestGrowVolumeByReplacement(t *testing.T) {
 	t.Parallel()
+	editions(t, growVolumeByReplacement)
+}
+
+func growVolumeByReplacement(t *testing.T, etcd edition) {
 	most := resource.MustParse("2Gi")
 	spec := growing("64Mi", "96Mi")
 	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1Gi")
 	spec.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: &most}
-	s := begin(t, "replace-volume", spec)
+	s := etcd.begin(t, "replace-volume", spec)
 	s.settled()
 	s.client()
 	s.keepsKeys(54)

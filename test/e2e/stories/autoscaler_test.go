@@ -16,7 +16,11 @@ import (
 // TestAutoscaler has Kubernetes' own autoscaler set the size, as it does whenever its bounds exclude the present one: up to 5, and back to 3.
 func TestAutoscaler(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "autoscaler", v1beta2.EtcdClusterSpec{Size: 3, Version: "3.7.3"})
+	editions(t, autoscaler)
+}
+
+func autoscaler(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "autoscaler", v1beta2.EtcdClusterSpec{Size: 3})
 	s.settled()
 	s.client()
 	scaler := &autoscalingv2.HorizontalPodAutoscaler{

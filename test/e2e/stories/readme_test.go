@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,13 +45,17 @@ func (p *prompt) runsCluster() {
 	const section = "Run a cluster"
 	p.saves("example.yaml", p.only(section, "yaml"))
 	commands := blocksIn(p.t, readme, section, "sh")
-	if len(commands) != 2 {
-		p.t.Fatalf("%s has %d blocks of commands, and the story knows two: %q", section, len(commands), commands)
+	if len(commands) != 3 {
+		p.t.Fatalf("%s has %d blocks of commands, and the story knows three: %q", section, len(commands), commands)
 	}
 	p.runs(commands[0])
+	p.shows("kubectl get etcd")
 	p.connects()
+	if out := p.runs(commands[1]); strings.Count(out, " is healthy: ") != 3 {
+		p.t.Errorf("three members were to answer: %s", out)
+	}
 	p.client()
-	p.runs(commands[1])
+	p.runs(commands[2])
 	must(p.t, p.Healthy(p.t.Context(), limit))
 	p.settled()
 	if members, err := p.Members(p.t.Context()); err != nil || len(members.Members) != 5 {
@@ -59,11 +64,35 @@ func (p *prompt) runsCluster() {
 	p.report("while the cluster grew")
 }
 
-// connects wants the address that clients are told to be the one that status has: the story's own client takes it from there.
-func (p *prompt) connects() {
+// shows wants a command to print the table that the README has below it: the same columns and cells, but for what varies. The status of a
+// cluster on a slow disk is another one.
+func (p *prompt) shows(command string) {
+	p.t.Helper()
+	_, shown, found := strings.Cut(p.readme(), "\n$ "+command+"\n")
+	shown, _, _ = strings.Cut(shown, "\n```")
+	want, got := strings.Split(shown, "\n"), strings.Split(strings.TrimSpace(p.runs(command)), "\n")
+	if !found || len(want) != 2 || len(got) != 2 {
+		p.t.Fatalf("README.md shows %q, and the command %q", want, got)
+	}
+	if header := strings.Fields(got[0]); !slices.Equal(header, strings.Fields(want[0])) {
+		p.t.Errorf("the columns are %q, and README.md has %s", header, want[0])
+	}
+	stable := func(row string) []string { cells := strings.Fields(row); return cells[:len(cells)-2] }
+	if cells := stable(got[1]); !slices.Equal(cells, stable(want[1])) {
+		p.t.Errorf("the cells are %q, and README.md has %s", cells, want[1])
+	}
+}
+
+func (p *prompt) readme() string {
 	p.t.Helper()
 	text, err := os.ReadFile(env.Root + "/README.md")
 	must(p.t, err)
+	return string(text)
+}
+
+// connects wants the address that clients are told to be the one that status has: the story's own client takes it from there.
+func (p *prompt) connects() {
+	p.t.Helper()
 	object, err := p.Cluster.Get(p.t.Context())
 	must(p.t, err)
 	if len(object.Status.Endpoints) != 1 {
@@ -73,7 +102,7 @@ func (p *prompt) connects() {
 	must(p.t, err)
 	service, _, _ := strings.Cut(endpoint.Hostname(), ".")
 	short := endpoint.Scheme + "://" + net.JoinHostPort(service, endpoint.Port())
-	if !strings.Contains(string(text), "connect to `"+short+"`") {
+	if !strings.Contains(p.readme(), "connect to `"+short+"`") {
 		p.t.Errorf("README.md does not have clients connect to %s", short)
 	}
 }

@@ -16,22 +16,25 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestRecovery loses a majority of the volumes for good. Once the plan is confirmed, and not before, the cluster goes on with all that was
-// acknowledged, and the survivor's volume is kept.
+// TestRecovery loses a majority of the volumes for good, under a client at work. Once the plan is confirmed, and not before, the cluster goes on
+// with what the survivor has applied, and the survivor's volume is kept. A leader has applied all that was acknowledged, so if it survives nothing
+// may be lost; a follower may lack what was acknowledged in the last moment.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name string
-		size int32
+		name   string
+		size   int32
+		spared bool // the leader is
 	}{
-		{"two-of-three", 3},
-		{"three-of-five", 5},
+		{"two-of-three", 3, true},
+		{"three-of-five", 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := begin(t, c.name, onVolumes(c.size))
 			s.settled()
 			s.puts("key", 100)
-			lost := s.losesMajority()
+			s.client()
+			lost := s.losesMajority(c.spared)
 			p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
 			survivor := s.claim(p.Survivor).UID
 			s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
@@ -39,6 +42,11 @@ func TestRecovery(t *testing.T) {
 			s.restored(s.Name + "-recover-" + p.Hash)
 			s.healthy("recovered")
 			s.has("key", 100)
+			if c.spared {
+				s.judged("a client saw a loss that the leader has survived")
+			} else {
+				s.saw("a client saw a loss of the leader, too")
+			}
 			if kept := s.claim(p.Survivor); kept.UID != survivor || !kept.DeletionTimestamp.IsZero() {
 				t.Errorf("the survivor's volume is %s and was %s", kept.UID, survivor)
 			}
@@ -53,6 +61,7 @@ func TestRecoveryUnwanted(t *testing.T) {
 	s := begin(t, "silent", onVolumes(3))
 	s.settled()
 	s.puts("key", 100)
+	s.client()
 	object, err := s.Cluster.Get(t.Context())
 	must(t, err)
 	before, frozen := object.Status.ClusterID, object.Status.Members.Ready[:2]
@@ -73,6 +82,7 @@ func TestRecoveryUnwanted(t *testing.T) {
 		v1beta2.ConditionRestored, v1beta2.ReasonRecoveryVoid)
 	s.healthy("thawed")
 	s.has("key", 100)
+	s.judged("a client saw members that were frozen")
 	object, err = s.Cluster.Get(t.Context())
 	must(t, err)
 	if object.Status.ClusterID != before || object.Status.Recovery != nil {
@@ -80,8 +90,9 @@ func TestRecoveryUnwanted(t *testing.T) {
 	}
 }
 
-// losesMajority deletes the pods and volumes of as many members as cost the quorum, all at once: while the cluster is paused.
-func (s *story) losesMajority() []string {
+// losesMajority deletes the pods and volumes of as many members as cost the quorum, all at once: while the cluster is paused. The leader is spared
+// or among them.
+func (s *story) losesMajority(spared bool) []string {
 	s.t.Helper()
 	object, err := s.Cluster.Get(s.t.Context())
 	must(s.t, err)
@@ -92,6 +103,11 @@ func (s *story) losesMajority() []string {
 		must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = paused }))
 	}
 	pause(true)
+	if spared {
+		s.elects(names[len(names)-1])
+	} else {
+		s.elects(lost[0])
+	}
 	for _, name := range lost {
 		must(s.t, env.Delete(s.t.Context(), s.claim(name)))
 		must(s.t, s.KillPod(s.t.Context(), name))
@@ -105,6 +121,15 @@ func (s *story) losesMajority() []string {
 	}
 	pause(false)
 	return lost
+}
+
+// saw says what the client saw since the last report, of which an acknowledged write may be lost, and wants it to work on.
+func (s *story) saw(what string) {
+	s.t.Helper()
+	s.moreReads()
+	r, err := s.writer.Report(s.t.Context())
+	must(s.t, err)
+	s.t.Logf("%s: %s", what, r)
 }
 
 // planned waits for a plan.

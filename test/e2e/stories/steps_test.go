@@ -81,7 +81,7 @@ func (s *story) client(flags ...string) {
 }
 
 // report says what the client saw since the last report and fails the story if an acknowledged write was lost.
-func (s *story) report(what string) {
+func (s *story) report(what string) (r harness.Report) {
 	s.t.Helper()
 	r, err := s.writer.Report(s.t.Context())
 	must(s.t, err)
@@ -89,6 +89,35 @@ func (s *story) report(what string) {
 	if r.Lost > 0 {
 		s.t.Fatalf("%s: %d acknowledged writes were lost", what, r.Lost)
 	}
+	return r
+}
+
+// measures logs a row of a table for docs/benchmarks.md: what took how long, with the version of etcd that the members run.
+func (s *story) measures(what, took string) {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	s.t.Logf("| %s | etcd %s | %s |", what, object.Status.CurrentVersion, took)
+}
+
+// judged says what the client saw since the last report, and fails the story if an acknowledged write was lost, or if all that the client saw since it
+// was started is not what one copy of the data could have answered.
+func (s *story) judged(what string) {
+	s.t.Helper()
+	s.moreReads()
+	said, err := s.writer.Judge(s.t.Context(), false)
+	s.t.Logf("%s: %s", what, said)
+	must(s.t, err)
+}
+
+// elects has that member lead.
+func (s *story) elects(name string) {
+	s.t.Helper()
+	must(s.t, s.MoveLeader(s.t.Context(), *s.pod(name)))
+	must(s.t, harness.Await(s.t.Context(), name+" leads", limit, func(ctx context.Context) (string, bool) {
+		leader, err := s.Leader(ctx)
+		return fmt.Sprint(err), err == nil && leader.Name == name
+	}))
 }
 
 func (s *story) healthy(what string) {

@@ -131,7 +131,7 @@ func (s *trial) recover() {
 }
 
 // moreReads lets the client see what became of the data.
-func (s *trial) moreReads() {
+func (s *story) moreReads() {
 	s.t.Helper()
 	const more = 200
 	from, err := s.writer.Peek(s.t.Context())

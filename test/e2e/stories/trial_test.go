@@ -75,7 +75,7 @@ func (s *trial) hold(d time.Duration) {
 }
 
 // worked holds when so many of the client's operations have succeeded.
-func (s *trial) worked(want int64) func(context.Context) (string, bool) {
+func (s *story) worked(want int64) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		r, err := s.writer.Peek(ctx)
 		return fmt.Sprintf("%s, %v", r, err), err == nil && r.Operations-r.Failures >= want

@@ -22,7 +22,7 @@ func told() (all []edition) {
 	return all
 }
 
-// editions tells a story of each version in ETCD_VERSION, of all at the same time: it is for stories during which no other may run.
+// editions tells a story of each version in ETCD_VERSION, of as many at the same time as go test's -parallel allows.
 func editions(t *testing.T, tell func(*testing.T, edition)) {
 	t.Helper()
 	for _, etcd := range told() {

@@ -35,6 +35,8 @@ func faultCommand() *cobra.Command {
 			faults, lab.Faults.DivergeMember),
 		single("break-image IMAGE", "Make the registry deny an image", faults, lab.Faults.BreakImage),
 		single("mend-image IMAGE", "Undo break-image", faults, lab.Faults.MendImage),
+		single("break-tags REPOSITORY", "Make the registry deny all tags of a repository", faults, lab.Faults.BreakTags),
+		single("mend-tags REPOSITORY", "Undo break-tags", faults, lab.Faults.MendTags),
 		double("remove-image NODE IMAGE", "Remove an image from a node, which must pull it again",
 			faults, lab.Faults.RemoveImage),
 		alone("stop-api-server", "End the Kubernetes API server with SIGKILL", faults, lab.Faults.StopAPIServer),

@@ -51,7 +51,37 @@ func TestBroken(t *testing.T) {
 
 func TestBrokenNeedsAReference(t *testing.T) {
 	broken := Broken(t.TempDir())
-	if broken.Break("no name") == nil || broken.Mend("") == nil {
+	if broken.Break("no name") == nil || broken.Mend("") == nil || broken.BreakTags("etcd:v3") == nil || broken.MendTags("") == nil {
 		t.Error("a name that is none was taken")
 	}
+}
+
+// TestBrokenTags wants a repository to be there by its digests only, and others as they are.
+func TestBrokenTags(t *testing.T) {
+	broken := Broken(t.TempDir() + "/broken")
+	handler := broken.deny(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	const repository, digest = "/v2/coreos/etcd", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	answers := func(method, path string, want int) {
+		t.Helper()
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody))
+		if recorder.Code != want {
+			t.Errorf("%s %s answers %d, want %d", method, path, recorder.Code, want)
+		}
+	}
+	if err := broken.BreakTags("quay.io/coreos/etcd"); err != nil {
+		t.Fatal(err)
+	}
+	answers(http.MethodGet, repository+"/manifests/v3.6.16", http.StatusNotFound)
+	answers(http.MethodHead, repository+"/manifests/v3.7.3", http.StatusNotFound)
+	answers(http.MethodPut, repository+"/manifests/v3.7.3", http.StatusOK)
+	answers(http.MethodGet, repository+"/manifests/"+digest, http.StatusOK)
+	answers(http.MethodGet, repository+"/blobs/"+digest, http.StatusOK)
+	answers(http.MethodGet, "/v2/coreos/etcd-operator/manifests/v0.1.0", http.StatusOK)
+	for range 2 {
+		if err := broken.MendTags("quay.io/coreos/etcd"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answers(http.MethodGet, repository+"/manifests/v3.6.16", http.StatusOK)
 }
