@@ -114,8 +114,9 @@ func (v *view) noSpaceMessage(ids []uint64) string {
 			continue
 		}
 		a, _ := v.answer(m)
-		text += m.Name + " (" + a.space() + ")"
-		roomy = roomy && a.hasRoom()
+		quota := v.Cluster.quota(a)
+		text += m.Name + " (" + a.space(quota) + ")"
+		roomy = roomy && a.hasRoom(quota)
 	}
 	if i := slices.IndexFunc(v.Held, func(h HeldAct) bool { return h.Feature == FeatureNoSpace }); i >= 0 {
 		return text + ". Auto Pilot: " + v.Held[i].Message
@@ -131,23 +132,22 @@ func (v *view) noSpaceMessage(ids []uint64) string {
 }
 
 // space says how large a member's database is, in MiB, and how much of the file is free.
-func (a Answer) space() string {
+func (a Answer) space(quota int64) string {
 	const tenth = 10
 	if a.DBSize == 0 {
 		return "it does not answer"
 	}
 	text := mebibytes(a.DBSize)
-	if a.Quota > 0 {
-		text += " of " + mebibytes(a.Quota)
+	if quota > 0 {
+		text += " of " + mebibytes(quota)
 	}
 	return text + fmt.Sprintf(", %d%% of it free", (a.DBSize-a.DBSizeInUse)*tenth/a.DBSize*tenth)
 }
 
-// hasRoom reports whether the member would take writes again if the alarm was disarmed: at least a tenth of its quota is left. etcd
-// 3.5 does not tell its quota.
-func (a Answer) hasRoom() bool {
+// hasRoom reports whether the member would take writes again if the alarm was disarmed: at least a tenth of its quota is left.
+func (a Answer) hasRoom(quota int64) bool {
 	const share = 10
-	return a.Quota > 0 && a.DBSize > 0 && a.DBSize <= a.Quota-a.Quota/share
+	return quota > 0 && a.DBSize > 0 && a.DBSize <= quota-quota/share
 }
 
 func mebibytes(n int64) string {

@@ -39,6 +39,8 @@ type Autopilot struct {
 	Relocation Mode `json:",omitempty"`
 	// Anomaly tells what is unusual of members, and Timers that etcd's times are too short; never ModeOn. No decision depends on them.
 	Anomaly, Timers Mode `json:",omitempty"`
+	// Trusted is true if the user has switched off that feature of Diverged itself: whose data is right is up to him.
+	Trusted bool `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window
 	// Pace is by which factor trials of releases are shorter in tests, 0 for none.

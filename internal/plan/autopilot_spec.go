@@ -17,13 +17,13 @@ func AutopilotOf(spec *v1beta2.EtcdClusterSpec, operator v1beta2.AutopilotMode, 
 	if err != nil {
 		window = Window{Set: true} // it is never open
 	}
-	a := Autopilot{Window: window}
-	if spec.Paused {
-		return a
-	}
 	given := v1beta2.AutopilotSpec{}
 	if spec.Autopilot != nil {
 		given = *spec.Autopilot
+	}
+	a := Autopilot{Window: window, Trusted: given.DivergedMember != nil && given.DivergedMember.Mode == v1beta2.AutopilotOff}
+	if spec.Paused {
+		return a
 	}
 	mode := func(f *v1beta2.AutopilotFeature) Mode {
 		bound := min(modeOf(operator), modeOf(given.Mode))

@@ -103,7 +103,7 @@ func TestAutopilotModes(t *testing.T) {
 				Relocation: of(on), Anomaly: of(off), Timers: &v1beta2.TimersAutopilot{Mode: off},
 				Quota: &v1beta2.QuotaAutopilot{AutopilotFeature: *of(advise), Max: resource.NewQuantity(4<<30, resource.BinarySI)},
 			}},
-			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30, Relocation: ModeOn},
+			want: Autopilot{Trusted: true, NoSpace: ModeOn, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 4 << 30, Relocation: ModeOn},
 		},
 		"volumes": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
@@ -153,7 +153,7 @@ func TestAutopilotModes(t *testing.T) {
 		},
 		"the cluster's": {
 			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: Autopilot{Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
+			want: Autopilot{Trusted: true, Anomaly: ModeAdvise, Timers: ModeAdvise, NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Grow: ModeAdvise, MaxQuota: 8 << 30, Patches: ModeAdvise, Relocation: ModeAdvise},
 		},
 		"the operator's": {
 			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},

@@ -11,18 +11,18 @@ import (
 type Doubt struct {
 	// Suspect is the ID of the voter that differs from a majority that agreed, 0 if there is none, or if it is quarantined.
 	Suspect uint64 `json:",string"`
-	// Split is true if no majority agrees from which exactly one voter differs, who is quarantined left aside.
+	// Split is true if no majority agreed from which exactly one voter differed, who is quarantined left aside.
 	Split bool `json:",omitempty"`
 }
 
 // doubt is that with what this observation says. It ends once two comparisons have found the data of all to be the same, or those who differed are
-// gone. A user who switches the feature off says that whose data is right is up to him.
+// gone. A user who switches the feature itself off says that whose data is right is up to him; a pause, or what bounds all features, says nothing of it.
 func (v *view) doubt() Doubt {
 	d := v.Cluster.Doubt
 	switch n := len(v.Etcd.Compared); {
 	case v.Etcd.Contact != ContactQuorum:
 		return d
-	case v.Cluster.Autopilot.Diverged == ModeOff, v.agreeBut(v.Quarantined.ID):
+	case v.Cluster.Autopilot.Trusted, v.agreeBut(v.Quarantined.ID):
 		return Doubt{}
 	case n > 0 && v.concerns(v.Etcd.Compared[n-1]):
 		d = v.found(v.Etcd.Compared[n-1], d)
@@ -31,7 +31,7 @@ func (v *view) doubt() Doubt {
 	if !slices.ContainsFunc(left, func(m Member) bool { return m.ID == d.Suspect }) {
 		d.Suspect = 0
 	}
-	d.Split = d.Split && len(left) > 1
+	d.Split = d.Split && len(v.voters) > 1
 	return d
 }
 
@@ -94,10 +94,11 @@ func (v *view) inDoubt() *HeldAct {
 	m, _ := v.memberByID(v.Doubt.Suspect)
 	switch {
 	case v.Doubt.Split:
-		return unclear("comparisons have found the voters' data to differ, and there is no majority from which exactly one differs")
+		return unclear("the voters' data was found to differ, and there was no majority from which exactly one differed")
 	case m.ID != 0:
-		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the majority's: " +
-			"that counts if the next compaction shows the same"}
+		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the others': that counts " +
+			"once two compactions in a row show it, with two or more others that agree. If nobody compacts, run etcdctl compact three times, minutes apart; " +
+			"docs/autopilot.md says how to compare and repair"}
 	}
 	return nil
 }

@@ -93,11 +93,45 @@ func passes(o Observed, comparisons ...[]int64) Observed {
 	return o
 }
 
+// trusted has the user switch the feature itself off.
+func trusted(o Observed) Observed {
+	return edit(mode(o, ModeOff), func(o *Observed) { o.Cluster.Autopilot.Trusted = true })
+}
+
+// withoutVoter is what is observed once etcd does not list that member any more.
+func withoutVoter(o Observed, i int) Observed {
+	return edit(silent(o, i), func(o *Observed) {
+		o.Etcd.Members = slices.DeleteFunc(o.Etcd.Members, func(m Member) bool { return m.ID == id(i) })
+		o.Etcd.Compared = nil
+	})
+}
+
+// TestDoubtComesBackWithARestore: it is known in the very pass in which a restore begins.
+func TestDoubtComesBackWithARestore(t *testing.T) {
+	o := compared(healthyCluster(3, true), nil, []int64{7, 8, 9})
+	r := o.Cluster.Apply(CommitBootstrap{Bootstrap: newView(o).newBootstrap(2, []string{"c-3"}, "restore")}, o)
+	if r.Previous == nil || r.Previous.Doubt != (Doubt{Split: true}) || r.Doubt != (Doubt{}) {
+		t.Errorf("%+v", r)
+	}
+	if back := r.Apply(CancelRestore{}, o); back.Doubt != (Doubt{Split: true}) {
+		t.Errorf("called off: %+v", back.Doubt)
+	}
+}
+
+// TestSuspectLeadsLast: a new member gets its data from the leader.
+func TestSuspectLeadsLast(t *testing.T) {
+	v := newView(edit(passes(mode(healthyCluster(3, true), ModeOn), []int64{7, 7, 8}), func(o *Observed) { o.Etcd.Answers[2].Applied++ }))
+	if to := v.nextLeader(v.voters[0]); to.ID != id(1) {
+		t.Errorf("%s is to lead", to.Name)
+	}
+}
+
 // TestDoubtIsRecorded: a new process has compared nothing, and those who agreed count even if one of them was lost.
 func TestDoubtIsRecorded(t *testing.T) {
 	three := mode(healthyCluster(3, true), ModeOn)
 	forgets := func(o Observed) Observed { return edit(o, func(o *Observed) { o.Etcd.Compared = nil }) }
 	suspected := passes(three, []int64{7, 7, 8})
+	paused := edit(suspected, func(o *Observed) { o.Cluster.Paused, o.Cluster.Autopilot = true, Autopilot{} })
 	lost := passes(withoutSecond(suspected), []int64{7, 8}, []int64{7, 8}, []int64{7, 8})
 	for title, c := range map[string]struct {
 		in   Observed
@@ -111,7 +145,9 @@ func TestDoubtIsRecorded(t *testing.T) {
 		"once the same":                      {passes(suspected, []int64{7, 7, 7}), Doubt{Suspect: id(2)}},
 		"twice the same":                     {passes(suspected, []int64{7, 7, 7}, []int64{7, 7, 7}), Doubt{}},
 		"the suspect is lost":                {passes(withoutSecond(passes(three, []int64{7, 8, 7})), []int64{7, 7}), Doubt{}},
-		"the mode is Off":                    {mode(suspected, ModeOff), Doubt{}},
+		"the mode is Off":                    {trusted(suspected), Doubt{}},
+		"a pause":                            {passes(paused, []int64{7, 7, 8}), Doubt{Suspect: id(2)}},
+		"it is the only one left":            {passes(withoutVoter(withoutVoter(suspected, 0), 1)), Doubt{}},
 		"another beside the quarantined one": {passes(quarantines(mode(healthyCluster(5, true), ModeOn), 4), []int64{7, 7, 7, 9, 8}), Doubt{Suspect: id(3)}},
 		"the quarantined one alone":          {passes(quarantines(three, 2), []int64{7, 7, 8}), Doubt{}},
 		"nobody beside the quarantined one":  {passes(quarantines(three, 2), []int64{7, 9, 8}), Doubt{Split: true}},
@@ -120,7 +156,7 @@ func TestDoubtIsRecorded(t *testing.T) {
 			t.Errorf("%s: %+v, not %+v", title, got, c.want)
 		}
 		held := slices.ContainsFunc(Assess(c.in).Held, func(h HeldAct) bool { return h.Feature == FeatureDiverged })
-		if !held && (c.want.Split || c.want.Suspect != 0 && c.in.Cluster.Quarantined.Member == 0) {
+		if !held && (c.want.Split || c.want.Suspect != 0 && c.in.Cluster.Quarantined.Member == 0 && !c.in.Cluster.Paused) {
 			t.Errorf("%s: nothing is held", title)
 		}
 	}

@@ -57,12 +57,12 @@ func (r Record) quarantineOver(o Observed) bool {
 // DataAgrees reports whether the data of all voters was found to be the same at the last two compactions that were compared.
 func (o Observed) DataAgrees() bool { return o.Etcd.Contact == ContactQuorum && newView(o).agree() }
 
-// agree reports whether the last two comparisons found the data of all present voters to be the same.
+// agree reports whether the last two comparisons found the data of all present voters to be the same, or there is but one.
 func (v *view) agree() bool { return v.agreeBut(0) }
 
 // agreeBut is that of all but one of them.
 func (v *view) agreeBut(id uint64) bool {
-	return len(v.Etcd.Compared) > 1 && !slices.ContainsFunc(v.Etcd.Compared[len(v.Etcd.Compared)-2:], func(c Comparison) bool {
+	return len(v.voters) == 1 || len(v.Etcd.Compared) > 1 && !slices.ContainsFunc(v.Etcd.Compared[len(v.Etcd.Compared)-2:], func(c Comparison) bool {
 		return !v.concerns(c) || c.without(id).Differs()
 	})
 }
@@ -143,6 +143,8 @@ func (v *view) culprit() (Member, *HeldAct) {
 	}
 	m := v.outlier(v.Etcd.Compared[last])
 	switch {
+	case m.ID == 0 && !v.Doubt.Split:
+		return Member{}, v.inDoubt()
 	case m.ID == 0:
 		return Member{}, unclear(fmt.Sprintf("the data of the %d voters differs, and there is no majority from which exactly one differs", len(v.voters)))
 	case v.Doubt.Split:

@@ -223,7 +223,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
-		r.Voters = votersOf(o.Etcd.Members)
+		r.Voters, r.Doubt = votersOf(o.Etcd.Members), newView(o).Doubt
 	}
 	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
 	r.Relocation, r.RefusedPatches = Relocation{}, nil

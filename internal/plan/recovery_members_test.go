@@ -57,3 +57,14 @@ func TestRecoveryAvoidsTheSuspect(t *testing.T) {
 		t.Errorf("the plan is %+v", got)
 	}
 }
+
+// TestRecoveryTellsOfADispute: where no majority agreed, whoever holds most may be wrong.
+func TestRecoveryTellsOfADispute(t *testing.T) {
+	const says = "no majority agreed: what c-1 holds may be wrong"
+	for split, want := range map[bool]bool{true: true, false: false} {
+		o := edit(leftWith(3, true, 1), func(o *Observed) { o.Cluster.Doubt.Split = split })
+		if got := Assess(o).Recovery; got == nil || strings.Contains(got.Message, says) != want {
+			t.Errorf("%t: %+v", split, got)
+		}
+	}
+}

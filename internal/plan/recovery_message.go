@@ -13,7 +13,7 @@ import (
 func (r *Recovery) message(c Cluster) string {
 	text := fmt.Sprintf("what %s holds, up to revision %d, can be made the cluster's data; writes that were acknowledged after that "+
 		"revision are lost then", r.Survivor, r.Revision)
-	text += r.aboutOthers() + r.aboutWrong()
+	text += r.aboutOthers() + r.aboutWrong() + r.aboutDoubt(c.Doubt)
 	if len(r.Silent) > 0 {
 		text += fmt.Sprintf(". %s may still have them, and may be serving clients where the operator does not see it: bring back what can "+
 			"be brought back, and be sure that the rest is off", list(r.Silent))
@@ -43,6 +43,15 @@ func (r *Recovery) aboutWrong() string {
 		return ". But its data was found to differ from what a majority of the voters agreed on, so keys may have wrong values: a backup may be better"
 	}
 	return fmt.Sprintf(". %s answers, too, and is not taken: its data was found to differ from what a majority of the voters agreed on", list(r.Wrong))
+}
+
+// aboutDoubt is what has to be known where nobody knows whose data is right.
+func (r *Recovery) aboutDoubt(d Doubt) string {
+	if !d.Split {
+		return ""
+	}
+	return fmt.Sprintf(". But the voters' data was found to differ, and no majority agreed: what %s holds may be wrong, and what another one holds, or a backup, "+
+		"may be right", r.Survivor)
 }
 
 // aboutOthers is what the members that are not taken have: one that has far less, or a survivor that has far more than is possible, shows.

@@ -144,7 +144,7 @@ func moveLeaderOffSlowDisk(v *view) Action {
 	heir := Member{}
 	for _, m := range v.voters {
 		d := v.disk(m)
-		able := v.pods[m.Name].Ready && m.ID != v.Quarantined.ID && d.Watched >= minWatch && d.FlushTime > 0 && d.FlushTime*minSpeedup <= v.disk(leader).FlushTime
+		able := v.pods[m.Name].Ready && m.ID != v.Quarantined.ID && m.ID != v.Doubt.Suspect && d.Watched >= minWatch && d.FlushTime > 0 && d.FlushTime*minSpeedup <= v.disk(leader).FlushTime
 		if able && (heir.ID == 0 || d.FlushTime < v.disk(heir).FlushTime) {
 			heir = m
 		}

@@ -158,13 +158,13 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that tries no release, that is already up
+// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one whose data nobody suspects, that tries no release, that is already up
 // to date, so that it need not hand over again, and then the one with the longest log.
 func (v *view) nextLeader(leader Member) Member {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		return []uint64{uint64(toInt(!v.tried(m))), uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
+		return []uint64{uint64(toInt(m.ID != v.Doubt.Suspect)), uint64(toInt(!v.tried(m))), uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
 	for _, m := range v.voters {
 		if m.ID != leader.ID && m.ID != v.Quarantined.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {

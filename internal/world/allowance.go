@@ -40,15 +40,18 @@ var AllowanceFaults = []Kind{brakeHolds, windowShuts, modesAdvise}
 
 func (w *World) piloted() bool { return w.cfg.Autopilot != plan.Autopilot{} }
 
-// autopilot is what Auto Pilot may do now.
+// autopilot is what Auto Pilot may do now: nothing in a cluster that is paused.
 func (w *World) autopilot() plan.Autopilot {
 	a := w.cfg.Autopilot
+	if w.Paused {
+		a = plan.Autopilot{}
+	}
 	if w.Advised {
 		for _, mode := range []*plan.Mode{&a.NoSpace, &a.Defragment, &a.Diverged, &a.Grow, &a.Enlarge, &a.Resources, &a.Patches, &a.Relocation} {
 			*mode = min(*mode, plan.ModeAdvise)
 		}
 	}
-	if a.Patches != plan.ModeOff || w.Shut {
+	if w.cfg.Autopilot.Patches != plan.ModeOff || w.Shut {
 		a.Window = plan.Window{Set: true, Open: !w.Shut}
 	}
 	return a

@@ -35,7 +35,7 @@ func Ancestors(c *v1beta2.EtcdCluster) (ids []string) {
 }
 
 // MemberURLs are the client URLs of the members of some roles, not of the Service: a snapshot is of one member, and one that is
-// not in the Service may still have the data. One whose data was found to be wrong is among them only if it is the only one.
+// not in the Service may still have the data. One whose data was found to differ is among them only if it is the only one.
 func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls []string) {
 	wrong := ""
 	for _, m := range c.Status.MemberStatuses {
@@ -43,7 +43,7 @@ func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls 
 			continue
 		}
 		url := member.ClientURL(member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c)), resources.Transport(c))
-		if q := c.Status.Quarantined; q != nil && q.Name == m.Name && q.MemberID == m.ID {
+		if foundToDiffer(&c.Status, m) {
 			wrong = url
 			continue
 		}
@@ -53,6 +53,12 @@ func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls 
 		return []string{wrong}
 	}
 	return urls
+}
+
+// foundToDiffer reports whether a majority of the voters agreed without the member, once or more often.
+func foundToDiffer(s *v1beta2.EtcdClusterStatus, m v1beta2.MemberStatus) bool {
+	q := s.Quarantined
+	return q != nil && q.Name == m.Name && q.MemberID == m.ID || s.Doubt != nil && s.Doubt.Suspect != "" && s.Doubt.Suspect == m.ID
 }
 
 // TLSSecret is the Secret with which an agent is a client of the cluster, empty if its members serve clients without TLS.

@@ -18,15 +18,18 @@ func TestMemberURLs(t *testing.T) {
 	for title, given := range map[string]struct {
 		members []v1beta2.MemberStatus
 		wrong   *v1beta2.QuarantinedMember
+		doubt   *v1beta2.DataDoubt
 		want    []string
 	}{
-		"all are right":                    {all, nil, []string{"c-0", "c-1"}},
-		"one is wrong":                     {all, &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "a1"}, []string{"c-0"}},
-		"another one of that name was":     {all, &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "b1"}, []string{"c-0", "c-1"}},
-		"there is no other than it":        {all[1:], &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "a1"}, []string{"c-1"}},
-		"nobody votes, as far as is known": {all[2:], nil, nil},
+		"all are right":                    {all, nil, nil, []string{"c-0", "c-1"}},
+		"one is wrong":                     {all, &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "a1"}, nil, []string{"c-0"}},
+		"one is suspected":                 {all, nil, &v1beta2.DataDoubt{Suspect: "a1"}, []string{"c-0"}},
+		"nobody knows who is wrong":        {all, nil, &v1beta2.DataDoubt{Split: true}, []string{"c-0", "c-1"}},
+		"another one of that name was":     {all, &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "b1"}, nil, []string{"c-0", "c-1"}},
+		"there is no other than it":        {all[1:], &v1beta2.QuarantinedMember{Name: "c-1", MemberID: "a1"}, nil, []string{"c-1"}},
+		"nobody votes, as far as is known": {all[2:], nil, nil, nil},
 	} {
-		c.Status.MemberStatuses, c.Status.Quarantined = given.members, given.wrong
+		c.Status.MemberStatuses, c.Status.Quarantined, c.Status.Doubt = given.members, given.wrong, given.doubt
 		got := MemberURLs(c, Voting)
 		if len(got) != len(given.want) {
 			t.Errorf("%s: %q, want %q", title, got, given.want)
