@@ -78,7 +78,8 @@ func TestAlarms(t *testing.T) {
 		},
 		"etcd 3.5 has the quota of the spec": {
 			edit(full(quota-1, quota-1, 0, 1), func(o *Observed) { o.Cluster.Quota = 2 * quota }), v1beta2.ReasonNoSpace,
-			[]string{"c-1 (2048Mi of 4096Mi", "There is room again: run etcdctl alarm disarm"}, []string{"quotaBackendBytes"},
+			[]string{"c-1 (2048Mi of 4096Mi", "There is room again: run etcdctl alarm disarm"},
+			[]string{"quotaBackendBytes"},
 		},
 		"there is room again": {
 			full(quota-1, quota-1, 2*quota, 1), v1beta2.ReasonNoSpace,

@@ -44,16 +44,26 @@ var autopilots = map[string]scenario{
 	"every signal is stuck where one runs":    everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
 	"signals come and go":                     everything(scenario{sizes: []int{3}, only: world.Signals, faults: 2, full: 3}),
 	"every signal is stuck, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
-	"a slow disk, and modes change": {sizes: []int{3}, relocates: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults),
-		faults: 3, full: 4},
-	"data differs, and modes change": {sizes: []int{3}, compares: true, only: slices.Concat(world.DifferingFaults, world.AllowanceFaults),
-		faults: 3, full: 4},
-	"keys fill the quota, and modes change": {sizes: []int{3}, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults, world.AllowanceFaults),
-		faults: 3, full: 4},
-	"databases are fragmented, modes change": {sizes: []int{3}, pilot: true, only: slices.Concat(world.DatabaseFaults, world.AllowanceFaults),
-		faults: 2, full: 3},
-	"members use more or less, modes change": {sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),
-		faults: 2, full: 3},
+	"a slow disk, and modes change": {
+		sizes: []int{3}, relocates: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults),
+		faults: 3, full: 4,
+	},
+	"data differs, and modes change": {
+		sizes: []int{3}, compares: true, only: slices.Concat(world.DifferingFaults, world.AllowanceFaults),
+		faults: 3, full: 4,
+	},
+	"keys fill the quota, and modes change": {
+		sizes: []int{3}, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults, world.AllowanceFaults),
+		faults: 3, full: 4,
+	},
+	"databases are fragmented, modes change": {
+		sizes: []int{3}, pilot: true, only: slices.Concat(world.DatabaseFaults, world.AllowanceFaults),
+		faults: 2, full: 3,
+	},
+	"members use more or less, modes change": {
+		sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),
+		faults: 2, full: 3,
+	},
 }
 
 // withoutOthers are the signals of a cluster of one.
