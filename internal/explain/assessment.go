@@ -32,7 +32,7 @@ func (out *page) parts(v reflect.Value, prefix string, visit func(name string, p
 	for i := range v.NumField() {
 		name, part := prefix+v.Type().Field(i).Name, v.Field(i)
 		switch part.Interface().(type) {
-		case plan.Versions, plan.Update, plan.Upkeep:
+		case plan.Versions, plan.Update, plan.Upkeep, plan.Doubt:
 			out.parts(part, name+".", visit)
 		default:
 			visit(name, part.Interface())

@@ -85,7 +85,7 @@ func TestAssessment(t *testing.T) {
 		Update:       plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}, Step: wait},
 		Defragmented: plan.Member{Name: "c-6"}, Room: plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-7"}, Soon: true},
 		Tidying:     plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-8"}, Soon: true},
-		Quarantined: plan.Member{Name: "c-9"}, Diverged: plan.Member{Name: "c-10"},
+		Doubt: plan.Doubt{Suspect: 10, Split: true}, Quarantined: plan.Member{Name: "c-9"}, Diverged: plan.Member{Name: "c-10"},
 		Held: []plan.HeldAct{{Feature: "noSpace", Reason: "R"}}, Feature: "noSpace",
 		OnTrial:   plan.Patch{Version: "3.6.17", InsteadOf: "3.6.16", Trial: plan.PatchTrial{Member: "c-13"}},
 		Tuning:    plan.CommitTuning{Tuned: plan.Tuned{Quota: 3 << 30}, From: 2 << 30, Member: "c-0"},
@@ -105,7 +105,7 @@ func TestAssessment(t *testing.T) {
 	for _, want := range []string{
 		"Leader 000000000000000a, c-0\n", "Changes c-0 replace\n", "Versions.Refused Why: because\n", "Update.Next c-5\n",
 		"InProgress Wait (R): m (looks again in 0s)\n", "Candidates c-1\n", "Versions.DowngradeFirst true\n",
-		"Alarms NOSPACE of 000000000000000a, c-0\n", "Quarantined c-9\n", "Diverged c-10\n", "Relocated c-12\n", "OnTrial 3.6.17 c-13\n", "Held noSpace (R)\n",
+		"Alarms NOSPACE of 000000000000000a, c-0\n", "Doubt.Suspect 000000000000000a, c-0\n", "Doubt.Split true\n", "Quarantined c-9\n", "Diverged c-10\n", "Relocated c-12\n", "OnTrial 3.6.17 c-13\n", "Held noSpace (R)\n",
 	} {
 		if got := squeezed(out.String()); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
