@@ -3,6 +3,7 @@ package etcd_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -94,6 +95,16 @@ func (p *program) diverge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.start(t)
+}
+
+// listens reports whether the member takes connections of clients.
+func (p *program) listens(t *testing.T) bool {
+	t.Helper()
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.address)
+	if err == nil {
+		_ = connection.Close()
+	}
+	return err == nil
 }
 
 // metric is the value of one without labels.
