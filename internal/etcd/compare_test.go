@@ -85,7 +85,9 @@ func (w *comparedWorld) compacts(t *testing.T) int64 {
 		return err == nil
 	})
 	for _, p := range w.members { // one that starts last may not listen yet, for the others do without it
-		eventually(t, p.name+" compacts", func() bool { return p.listens(t) && int64(p.metric(t, "etcd_debugging_mvcc_compact_revision")) == revision })
+		eventually(t, p.name+" compacts", func() bool {
+			return p.listens(t) && int64(p.metric(t, "etcd_debugging_mvcc_compact_revision")) == revision
+		})
 	}
 	return revision
 }

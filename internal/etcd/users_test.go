@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,11 +68,24 @@ func runProgram(t *testing.T) administered {
 	return a
 }
 
+// given are the ports that this process has had from freeAddress.
+var given sync.Map
+
+// freeAddress is one that a server may listen at later: below the ports that Linux gives to connections, or one might have it by then.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l := listener(t)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	const lowest, ephemeral = 20000, 32768
+	for {
+		port := lowest + rand.IntN(ephemeral-lowest) //nolint:gosec // no secret
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		if _, twice := given.LoadOrStore(port, true); twice {
+			continue
+		}
+		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
+	}
 }
 
 func (a administered) client(t *testing.T, config clientv3.Config) *clientv3.Client {
