@@ -76,7 +76,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	const lowest, ephemeral = 20000, 32768
 	for {
-		port := lowest + rand.IntN(ephemeral-lowest) //nolint:gosec // no secret
+		port := lowest + rand.IntN(ephemeral-lowest)
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		if _, twice := given.LoadOrStore(port, true); twice {
 			continue
