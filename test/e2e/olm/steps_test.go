@@ -133,22 +133,25 @@ func (s *story) csv(ctx context.Context, r release) (*v1alpha1.ClusterServiceVer
 // succeeded waits until OLM says that a release is installed and is the only one.
 func (s *story) succeeded(r release) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), r.csv+" succeeded", limit, func(ctx context.Context) (string, bool) {
-		list := &v1alpha1.ClusterServiceVersionList{}
-		if err := s.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
-			return err.Error(), false
-		}
-		done, seen := false, ""
-		for _, c := range list.Items {
-			seen += fmt.Sprintf("%s is %s (%s: %s) ", c.Name, c.Status.Phase, c.Status.Reason, c.Status.Message)
-			done = c.Name == r.csv && c.Status.Phase == v1alpha1.CSVPhaseSucceeded
-		}
-		return seen, done && len(list.Items) == 1
-	}))
+	must(s.t, harness.Await(s.t.Context(), r.csv+" succeeded", limit, func(ctx context.Context) (string, bool) { return s.alone(ctx, r) }))
+}
+
+// alone reports whether a release is installed and is the only one, and what was seen.
+func (s *story) alone(ctx context.Context, r release) (seen string, alone bool) {
+	list := &v1alpha1.ClusterServiceVersionList{}
+	if err := s.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
+		return err.Error(), false
+	}
+	for _, c := range list.Items {
+		seen += fmt.Sprintf("%s is %s (%s: %s) ", c.Name, c.Status.Phase, c.Status.Reason, c.Status.Message)
+		alone = c.Name == r.csv && c.Status.Phase == v1alpha1.CSVPhaseSucceeded
+	}
+	return seen, alone && len(list.Items) == 1
 }
 
 // subscribeAgain subscribes where an InstallPlan was deleted a moment ago, and waits until the release is installed. OLM may still
-// have that plan in its cache, and then the Subscription names a plan that is gone for good: it is created once more.
+// have that plan in its cache, and then the Subscription names a plan that is gone for good, and may call the release installed before it says so:
+// it is created once more.
 func (s *story) subscribeAgain(r release, catalog string) {
 	s.t.Helper()
 	s.subscribe(subscribed, catalog, v1alpha1.ApprovalAutomatic)
@@ -162,9 +165,9 @@ func (s *story) subscribeAgain(r release, catalog string) {
 			must(s.t, s.Delete(ctx, u))
 			s.subscribe(subscribed, catalog, v1alpha1.ApprovalAutomatic)
 		}
-		return fmt.Sprintf("%+v", u.Status.Conditions), !missing && u.Status.InstalledCSV == r.csv
+		seen, alone := s.alone(ctx, r)
+		return fmt.Sprintf("%s; %+v", seen, u.Status.Conditions), !missing && alone
 	}))
-	s.succeeded(r)
 }
 
 // plan waits for the InstallPlan that installs a release.
