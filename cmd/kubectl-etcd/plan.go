@@ -25,7 +25,7 @@ type planOptions struct {
 
 func (o *planOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml, for programs")
-	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the spec as it might be: size=N, version=V or paused=true; can be repeated")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the spec as it might be: size=N, version=V, paused=true or hibernate=true; can be repeated")
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show which rules and guards were asked, in order")
 }
 

@@ -97,8 +97,8 @@ func (v *view) inDoubt() *HeldAct {
 		return unclear("the voters' data was found to differ, and there was no majority from which exactly one differed")
 	case m.ID != 0:
 		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the others': that counts " +
-			"once two compactions in a row show it, with two or more others that agree. If nobody compacts, run etcdctl compact three times, minutes apart; " +
-			"docs/autopilot.md says how to compare and repair"}
+			"once two compactions in a row show it, with two or more others that agree. If nobody compacts, run etcdctl compact REVISION three times, " +
+			"five minutes apart and each at a higher revision; docs/autopilot.md says how to compare and repair"}
 	}
 	return nil
 }

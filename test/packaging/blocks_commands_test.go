@@ -15,7 +15,7 @@ import (
 
 // everyday are the programs that every reader has, or the shell itself, and whose arguments nobody here looks at.
 var everyday = []string{
-	"[", "awk", "base64", "cat", "cd", "cp", "cut", "date", "diff", "echo", "env", "eval", "export", "git", "grep", "head", "less", "mktemp", "nc", "openssl",
+	"[", "awk", "base64", "cat", "cd", "cp", "cut", "date", "diff", "echo", "env", "eval", "export", "git", "grep", "head", "kill", "less", "mktemp", "nc", "openssl",
 	"python3", "rm", "sed", "sha256sum", "sleep", "sort", "tail", "tar", "uniq",
 }
 

@@ -24,7 +24,7 @@ func TestThreeCommands(t *testing.T) {
 	if answered := strings.Count(out, " is healthy: "); answered != 3 {
 		t.Errorf("%d members answer, want 3: %s", answered, out)
 	}
-	c := &harness.Cluster{Env: s.Env, Namespace: namespace, Name: "example"}
+	c := &harness.Cluster{Env: s.Env, Namespace: namespace, Name: "example-tls"}
 	object, err := c.Get(t.Context())
 	must(t, err)
 	if endpoints := strings.Join(object.Status.Endpoints, ","); object.Status.Storage != v1beta2.MemberStoragePVC || !strings.HasPrefix(endpoints, "https://") {
