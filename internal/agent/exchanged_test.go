@@ -3,7 +3,9 @@ package agent
 import (
 	"context"
 	"net"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -79,5 +82,35 @@ func TestExchangedSeesNoPassword(t *testing.T) {
 				t.Error("nobody was asked to log in, so the test shows nothing")
 			}
 		})
+	}
+}
+
+// TestLastOfFuture has a backup with a time that is yet to come, as a clock that was wrong gives it. It is not the last one for ever.
+func TestLastOfFuture(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 5)
+	p.written(nightly, task.Cluster{ID: "a1"}, time.Now().AddDate(50, 0, 0), 5, false)
+	p.must(s.byEndpoints(func(b *task.Backup) { b.Shared = true }))
+	if result := p.run(s.byEndpoints(plain)); result.Failure != nil {
+		t.Errorf("once one is there: got %+v", result.Failure)
+	}
+}
+
+// TestLastAmongJunk has somebody add what looks like newer backups, and is none. The last one is found all the same.
+func TestLastAmongJunk(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 5)
+	last := p.written(nightly, task.Cluster{ID: "a1"}, time.Now().Add(-24*time.Hour), 5, false)
+	for i := range 20 {
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		name := p.object(snapshot.Name(int64(i), at, nightly.UID, snapshot.Encoding{})) + ".manifest.json"
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.written(nightly, task.Cluster{ID: "no ID"}, time.Now().Add(-time.Minute), 6, false)
+	p.written(nightly, task.Cluster{}, time.Now().Add(-time.Minute), 7, false)
+	if message := p.fails(s.byEndpoints(plain), v1beta2.ReasonForeignBackups, true); !strings.Contains(message, last.Object) {
+		t.Errorf("it does not say %q: %s", last.Object, message)
 	}
 }

@@ -60,7 +60,7 @@ func (r *runner) last(ctx context.Context, here *snapshot.Objects) (snapshot.Man
 	if r.Backup.Cluster.Name != "" || r.once() {
 		return snapshot.Manifest{}, false, nil
 	}
-	return here.Last(ctx, r.Writer.UID, r.Backup.LegacyKey)
+	return here.Last(ctx, r.Writer.UID, r.Backup.LegacyKey, time.Now())
 }
 
 // others are the backups of other writers, none if the writer has any of its own: then they do not matter. An object at a fixed name,
