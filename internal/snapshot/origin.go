@@ -22,7 +22,7 @@ type origin struct {
 // expected: a mistyped name, or an address that is somebody else's by now, must not have another etcd's data pass for this one's. Nobody is
 // shown a password or a token for it, so this comes before the login. Endpoints that do not answer are left to those who need them.
 //
-// etcd derives the ID from --initial-cluster-token and the members' names and peer URLs: it does not tell etcds apart that were made alike.
+// etcd derives the ID from --initial-cluster-token and the peer URLs of its first members: it does not tell etcds apart that were made alike.
 func originOf(ctx context.Context, config etcdclient.Config, expected uint64) (uint64, error) {
 	if len(config.Endpoints) == 1 && expected == 0 {
 		return 0, nil
