@@ -119,11 +119,11 @@ func (s site) writeVersion(ctx context.Context, v version, work string) error {
 // checkOut makes a tree of what a tag has, with the list of this one. Its Makefile is run, so a tag counts only where its commit is part of the
 // history that was reviewed: whoever may push a tag, but not to main, is not to have the site.
 func (s site) checkOut(ctx context.Context, tag, tree string) error {
+	if err := s.run(ctx, s.tree, "git", "merge-base", "--is-ancestor", "refs/tags/"+tag+"^{commit}", "HEAD"); err != nil {
+		return fmt.Errorf("the commit of the tag %s is not in the history of this tree: %w", tag, err)
+	}
 	if err := s.run(ctx, s.tree, "git", "clone", "--quiet", "--no-checkout", s.tree, tree); err != nil {
 		return err
-	}
-	if err := s.run(ctx, tree, "git", "merge-base", "--is-ancestor", "refs/tags/"+tag+"^{commit}", "HEAD"); err != nil {
-		return fmt.Errorf("the commit of the tag %s is not in the history of this tree: %w", tag, err)
 	}
 	if err := s.run(ctx, tree, "git", "checkout", "--quiet", "--detach", "refs/tags/"+tag); err != nil {
 		return err
