@@ -32,7 +32,8 @@ LATEST ?=
 # PUSHED is the list of what release-push has pushed, by digest, which release-sign signs.
 PUSHED = $(DIST)/pushed-v$(VERSION).txt
 
-# ETCD_REGISTRY is asked for the digests of etcd's images in the place of the one that their names have: the same for a mirror.
+# ETCD_REGISTRY is asked for the digests of etcd's images in the place of the one that their names have: the same for a mirror. With
+# REHEARSAL=yes it may have images of one architecture.
 ETCD_REGISTRY ?=
 
 # All in a release is as old as the commit that it is made from.
@@ -103,7 +104,7 @@ release-pinned = $(shell grep -s '^[^\#].*@sha256:' '$(release-digests)')
 
 .PHONY: etcd-digests
 etcd-digests: ## Write hack/etcd-digests.txt, or ETCD_DIGESTS: what etcd's tags refer to now (ETCD_REGISTRY=host to ask a mirror)
-	$(RELEASER) digests --config $(ROOT)/config --digests '$(release-digests)' --registry '$(ETCD_REGISTRY)'
+	$(RELEASER) digests --config $(ROOT)/config --digests '$(release-digests)' --registry '$(ETCD_REGISTRY)' $(if $(filter yes,$(REHEARSAL)),--rehearsal)
 
 # What programs are compiled for, and how, is not up to the environment of whoever makes a release: these are Go's defaults. One of
 # GOEXPERIMENT cannot be written down, since it is of each version of Go, so release refuses any.

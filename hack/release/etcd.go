@@ -33,7 +33,10 @@ func pinCommand() *cobra.Command {
 }
 
 func digestsCommand() *cobra.Command {
-	var config, file, registry string
+	var (
+		config, file, registry string
+		rehearsal              bool
+	)
 	cmd := &cobra.Command{
 		Use: "digests", Short: "Write the digests of etcd's images that manifests name into a file, which keeps those of others", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,8 +51,8 @@ func digestsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := digests.Ask(cmd.Context(), named, registry); err != nil {
-				return err
+			if err := digests.Ask(cmd.Context(), named, registry, rehearsal); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
 			}
 			return digests.Write(file)
 		},
@@ -57,6 +60,7 @@ func digestsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "", "folder of the manifests")
 	cmd.Flags().StringVar(&file, "digests", "", "file to write")
 	cmd.Flags().StringVar(&registry, "registry", "", "registry to ask in the place of the one that images name")
+	cmd.Flags().BoolVar(&rehearsal, "rehearsal", false, "take images of one architecture, too")
 	require(cmd, "config", "digests")
 	return cmd
 }

@@ -116,8 +116,12 @@ func (s site) writeVersion(ctx context.Context, v version, work string) error {
 	return os.CopyFS(filepath.Join(s.folder, v.Version), os.DirFS(filepath.Join(dist, "docs")))
 }
 
-// checkOut makes a tree of what a tag has, with the list of this one.
+// checkOut makes a tree of what a tag has, with the list of this one. Its Makefile is run, so a tag counts only where its commit is part of the
+// history that was reviewed: whoever may push a tag, but not to main, is not to have the site.
 func (s site) checkOut(ctx context.Context, tag, tree string) error {
+	if err := s.run(ctx, s.tree, "git", "merge-base", "--is-ancestor", "refs/tags/"+tag+"^{commit}", "HEAD"); err != nil {
+		return fmt.Errorf("the commit of the tag %s is not in the history of this tree: %w", tag, err)
+	}
 	if err := s.run(ctx, s.tree, "git", "clone", "--quiet", "--no-checkout", s.tree, tree); err != nil {
 		return err
 	}
@@ -131,13 +135,16 @@ func (s site) checkOut(ctx context.Context, tag, tree string) error {
 	return os.WriteFile(filepath.Join(tree, listFile), list, 0o644) // #nosec G306 -- as it was
 }
 
-// run runs a program without what a make around this one was told: a tree of another version has its own.
+// run runs a program without what a make around this one was told, as a tree of another version has its own, and without what a workflow's
+// runner was told: its tokens, and files that change the steps to come.
 func (s site) run(ctx context.Context, folder, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...) // #nosec G204 -- the Makefile's own
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, s.out, s.out
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		variable, _, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(variable, "MAKE") || slices.Contains([]string{"MFLAGS", "VERSION", "DIST", "BIN", "DOCS_URL"}, variable)
+		isPrefix := func(prefix string) bool { return strings.HasPrefix(variable, prefix) }
+		return slices.ContainsFunc([]string{"MAKE", "GITHUB_", "ACTIONS_"}, isPrefix) ||
+			slices.Contains([]string{"MFLAGS", "VERSION", "DIST", "BIN", "DOCS_URL"}, variable)
 	})
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)

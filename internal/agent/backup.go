@@ -43,7 +43,7 @@ func (r *runner) backup(ctx context.Context) error {
 	if done, err := r.resume(ctx, here); done || err != nil {
 		return err
 	}
-	source, err := r.exclusive(ctx, here, there, snapshot.FromEtcd(config, expected))
+	source, err := r.exclusive(ctx, here, there, config, expected)
 	if err != nil {
 		return err
 	}

@@ -2,24 +2,27 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // exclusive refuses the first backup if the storage holds those of another cluster, and any if endpoints lead to another cluster than when
-// the last one was taken. That is decided by the cluster ID that etcd reports, before anything is written. An EtcdBackup of an EtcdCluster
-// that already has backups there continues whatever was added later.
+// the last one was taken. That is decided by the cluster ID that etcd reports, before anything is written, and where it is known which ID is
+// right, before a password is shown to anyone. An EtcdBackup of an EtcdCluster that already has backups there continues whatever was added
+// later.
 func (r *runner) exclusive(
-	ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest, source snapshot.Source,
+	ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest, config etcdclient.Config, expected uint64,
 ) (snapshot.Source, error) {
 	if r.Backup.Shared {
-		return source, nil
+		return snapshot.FromEtcd(config, expected), nil
 	}
 	others, err := r.others(ctx, here, there)
 	if err != nil {
@@ -29,18 +32,23 @@ func (r *runner) exclusive(
 	if err != nil {
 		return nil, err
 	}
+	if known {
+		if expected, err = clusterID(last.Cluster.ID); err != nil {
+			return nil, err
+		}
+	}
+	source := snapshot.FromEtcd(config, expected)
 	return func(ctx context.Context) (*snapshot.Stream, error) {
 		s, err := source(ctx)
+		if e, is := errors.AsType[*snapshot.ElsewhereError](err); is && known {
+			return nil, r.exchanged(last, e.ClusterID)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if strangers := r.strangers(s.ClusterID, others); len(strangers) > 0 {
 			_ = s.Body.Close()
 			return nil, r.foreign(strangers)
-		}
-		if known && !task.SameCluster(last.Cluster.ID, s.ClusterID) {
-			_ = s.Body.Close()
-			return nil, r.exchanged(last, s.ClusterID)
 		}
 		return s, nil
 	}, nil
@@ -52,7 +60,7 @@ func (r *runner) last(ctx context.Context, here *snapshot.Objects) (snapshot.Man
 	if r.Backup.Cluster.Name != "" || r.once() {
 		return snapshot.Manifest{}, false, nil
 	}
-	return here.Last(ctx, r.Writer.UID, r.Backup.LegacyKey)
+	return here.Last(ctx, r.Writer.UID, r.Backup.LegacyKey, time.Now())
 }
 
 // others are the backups of other writers, none if the writer has any of its own: then they do not matter. An object at a fixed name,

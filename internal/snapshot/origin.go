@@ -21,6 +21,8 @@ type origin struct {
 // originOf returns the ID of the one cluster that the endpoints lead to, and fails if they lead to several, or to another one than is
 // expected: a mistyped name, or an address that is somebody else's by now, must not have another etcd's data pass for this one's. Nobody is
 // shown a password or a token for it, so this comes before the login. Endpoints that do not answer are left to those who need them.
+//
+// etcd derives the ID from --initial-cluster-token and the peer URLs of its first members: it does not tell etcds apart that were made alike.
 func originOf(ctx context.Context, config etcdclient.Config, expected uint64) (uint64, error) {
 	if len(config.Endpoints) == 1 && expected == 0 {
 		return 0, nil
@@ -60,7 +62,20 @@ func clusterIDOf(ctx context.Context, config etcdclient.Config, endpoint string)
 	return id
 }
 
-// agree returns the cluster ID of all origins, which is the expected one if that is not 0, and fails if there is another.
+// ElsewhereError is that all endpoints that say where they lead to lead to one cluster, and another one is expected.
+type ElsewhereError struct {
+	problem error
+	// ClusterID is that of the one that they lead to.
+	ClusterID string
+}
+
+func (e *ElsewhereError) Error() string { return e.problem.Error() }
+
+// Unwrap returns the problem as it is reported.
+func (e *ElsewhereError) Unwrap() error { return e.problem }
+
+// agree returns the cluster ID of all origins, which is the expected one if that is not 0, and fails if there is another. An origin that does
+// not say its ID says nothing about the others.
 func agree(origins []origin, expected uint64) (uint64, error) {
 	slices.SortFunc(origins, func(a, b origin) int { return strings.Compare(a.endpoint, b.endpoint) })
 	common := expected
@@ -68,11 +83,24 @@ func agree(origins []origin, expected uint64) (uint64, error) {
 		if common == 0 {
 			common = o.clusterID
 		}
-		if o.clusterID != common {
-			return 0, foreign(origins, expected)
+		if o.clusterID != 0 && o.clusterID != common {
+			return 0, elsewhere(origins, expected)
 		}
 	}
 	return common, nil
+}
+
+// elsewhere is foreign, with the one cluster that all origins name, if that is so.
+func elsewhere(origins []origin, expected uint64) error {
+	err := foreign(origins, expected)
+	if expected == 0 {
+		return err
+	}
+	one, _ := agree(origins, 0)
+	if one == 0 {
+		return err
+	}
+	return &ElsewhereError{problem: err, ClusterID: hexadecimal(one)}
 }
 
 func foreign(origins []origin, expected uint64) error {

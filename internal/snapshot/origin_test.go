@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -94,5 +95,33 @@ func TestExpectedOrigin(t *testing.T) {
 	if reason(err) != v1beta2.ReasonEtcdForeign || !strings.Contains(err.Error(), config(stranger).Endpoints[0]+" to "+hexadecimal(stranger.ID)) ||
 		strings.Contains(err.Error(), config(cluster).Endpoints[0]) || !strings.Contains(err.Error(), hexadecimal(cluster.ID)) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAgree wants the same of origins in any order, also if one does not say its cluster ID.
+func TestAgree(t *testing.T) {
+	for _, c := range []struct {
+		a, b, expected, want uint64
+		elsewhere            string
+	}{
+		{a: 0, b: 5, want: 5},
+		{a: 0, b: 5, expected: 5, want: 5},
+		{a: 0, b: 0, expected: 5, want: 5},
+		{a: 0, b: 10, expected: 5, elsewhere: "a"},
+		{a: 10, b: 10, expected: 5, elsewhere: "a"},
+		{a: 5, b: 10},
+		{a: 5, b: 10, expected: 5},
+		{a: 10, b: 11, expected: 5},
+	} {
+		for _, origins := range [][]origin{{{"a", c.a}, {"b", c.b}}, {{"a", c.b}, {"b", c.a}}} {
+			id, err := agree(origins, c.expected)
+			if id != c.want || (err == nil) != (c.want != 0) || err != nil && reason(err) != v1beta2.ReasonEtcdForeign {
+				t.Errorf("%v, expected %d: got %d, %v", origins, c.expected, id, err)
+			}
+			e, is := errors.AsType[*ElsewhereError](err)
+			if is != (c.elsewhere != "") || is && e.ClusterID != c.elsewhere {
+				t.Errorf("%v, expected %d: got %+v", origins, c.expected, e)
+			}
+		}
 	}
 }

@@ -23,8 +23,8 @@ const (
 )
 
 // FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. They must lead to one cluster, and if an expected
-// cluster ID is not 0, to that one. The stream is stale if no member has quorum; with a password there is none then, and over plain HTTP the only one to choose is
-// the member that has accepted the password.
+// cluster ID is not 0, to that one: the error is an ElsewhereError if all lead to another. The stream is stale if no member has quorum; with a
+// password there is none then, and over plain HTTP the only one to choose is the member that has accepted the password.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
@@ -49,10 +49,15 @@ func fromMembers(ctx context.Context, config etcdclient.Config, expected uint64)
 	for _, m := range members { // again: a name may have led elsewhere before
 		origins = append(origins, origin{m.Endpoint, m.ClusterID})
 	}
-	if _, err := agree(origins, expected); err != nil {
+	common, err := agree(origins, expected)
+	if err != nil {
 		return nil, err
 	}
-	chosen, ok := Choose(members)
+	known := slices.DeleteFunc(slices.Clone(members), func(m Status) bool { return m.ClusterID != common }) // without those that do not say
+	if len(known) == 0 && len(members) > 0 {
+		return nil, foreign(origins, expected)
+	}
+	chosen, ok := Choose(known)
 	switch {
 	case ok:
 		return open(ctx, config, chosen)

@@ -52,11 +52,15 @@ func (p *Page) Paragraph(head string, wide, column int, text string) {
 	}
 }
 
-// Clean takes out what a terminal would obey: messages may have been written by whoever serves a bucket or an issuer.
+// Clean takes out what a terminal would obey, and what is not seen but turns the order of what is, or hides in a command that is copied:
+// messages may have been written by whoever serves a bucket or an issuer.
 func Clean(words string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			return ' '
+		case unicode.Is(unicode.Cf, r):
+			return -1
 		}
 		return r
 	}, words)

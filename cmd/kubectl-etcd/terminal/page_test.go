@@ -51,3 +51,18 @@ func TestParagraph(t *testing.T) {
 		}
 	}
 }
+
+// TestClean leaves nothing that a terminal obeys, or shows in another order than it is.
+func TestClean(t *testing.T) {
+	for words, want := range map[string]string{
+		"größe 日本":              "größe 日本",
+		"\x1b[2J\u009b1m":       " [2J 1m",
+		"a\u202egnp.exe\u202c":  "agnp.exe",
+		"a\u200bb\u2066c\u2069": "abc",
+		"\ufeffa\U000e0041":     "a",
+	} {
+		if got := terminal.Clean(words); got != want {
+			t.Errorf("%q: got %q, want %q", words, got, want)
+		}
+	}
+}

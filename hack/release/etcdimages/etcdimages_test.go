@@ -3,6 +3,7 @@ package etcdimages
 import (
 	"io"
 	"log"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -148,13 +149,57 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	digests := Digests{"quay.io/coreos/etcd:v3.6.15": b}
-	if err := digests.Ask(t.Context(), []string{"quay.io/coreos/etcd:v3.6.16"}, mirror); err != nil {
+	if err := digests.Ask(t.Context(), []string{"quay.io/coreos/etcd:v3.6.16"}, mirror, false); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(digests, Digests{"quay.io/coreos/etcd:v3.6.15": b, "quay.io/coreos/etcd:v3.6.16": want.String()}) {
 		t.Errorf("the digests are %v, want that of both architectures, %s", digests, want)
 	}
-	if err := digests.Ask(t.Context(), []string{"quay.io/coreos/etcd:v3.6.17"}, mirror); err == nil {
+	if err := digests.Ask(t.Context(), []string{"quay.io/coreos/etcd:v3.6.17"}, mirror, false); err == nil {
 		t.Error("it has the digest of an image that is not there")
+	}
+}
+
+// TestAskRefuses takes no image of one architecture, except in a rehearsal, and puts no digest in the place of another.
+func TestAskRefuses(t *testing.T) {
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	mirror := strings.TrimPrefix(server.URL, "http://")
+	one, err := random.Image(10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := one.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := name.NewTag(mirror + "/coreos/etcd:v3.6.16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(at, one); err != nil {
+		t.Fatal(err)
+	}
+	const tag = "quay.io/coreos/etcd:v3.6.16"
+	for title, c := range map[string]struct {
+		before    Digests
+		rehearsal bool
+		says      string
+	}{
+		"one architecture":   {Digests{}, false, "one architecture"},
+		"of a rehearsal":     {Digests{}, true, ""},
+		"as it was":          {Digests{tag: digest.String()}, true, ""},
+		"in another's place": {Digests{tag: b}, true, "remove its line first"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			want := Digests{tag: digest.String()}
+			if c.says != "" {
+				want = maps.Clone(c.before)
+			}
+			err := c.before.Ask(t.Context(), []string{tag}, mirror, c.rehearsal)
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || !maps.Equal(c.before, want) {
+				t.Errorf("got %v, %v; want %v", c.before, err, want)
+			}
+		})
 	}
 }

@@ -31,12 +31,13 @@ func (r Release) make(ctx context.Context, out io.Writer) error {
 	return r.makes(ctx, out, "release", "REHEARSAL=yes", "PLATFORMS="+platform, "PLUGIN_PLATFORMS="+platform, "ETCD_DIGESTS="+r.Digests)
 }
 
-// etcdDigests writes into a file which images of etcd the lab has, as a release has it of quay.io, and returns what it has written.
+// etcdDigests writes into a file which images of etcd the lab has, as a release has it of quay.io, and returns what it has written. The lab
+// has those of its own architecture.
 func etcdDigests(ctx context.Context, root, file string, out io.Writer) (string, error) {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("forget the digests of etcd's images: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "make", "etcd-digests", "ETCD_DIGESTS="+file, "ETCD_REGISTRY="+lab.Registry)
+	cmd := exec.CommandContext(ctx, "make", "etcd-digests", "ETCD_DIGESTS="+file, "ETCD_REGISTRY="+lab.Registry, "REHEARSAL=yes")
 	cmd.Dir, cmd.Env = root, harness.WithoutMake(os.Environ())
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
