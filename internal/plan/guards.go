@@ -131,12 +131,15 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 // learnFromTheRight lets nobody get its data from a leader whose data is wrong, or may be: no learner is added, started or promoted while it leads. One
 // that is only suspected, by a single comparison or where Auto Pilot advises, hands over leadership first, and who may have its data already goes.
 func learnFromTheRight(v *view, a Action) Action {
-	wrong := v.wrongLeader()
-	switch {
-	case !v.learns(a) || wrong.ID == 0 && !v.disputed():
+	if !v.learns(a) {
 		return nil
-	case v.disputed():
+	}
+	if v.disputed() {
 		return Wait{Reason: v1beta2.ReasonDivergedMemberHeld, After: pollSlow, Message: "nobody joins or gets a vote, because " + v.whyKept()}
+	}
+	wrong := v.wrongLeader()
+	if wrong.ID == 0 {
+		return nil
 	}
 	if fed := v.fed(); fed.ID != 0 {
 		return RemoveMember{ID: fed.ID, Name: fed.Name, Why: v1beta2.ReasonDivergedMember}

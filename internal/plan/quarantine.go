@@ -42,13 +42,8 @@ func (e Etcd) lists(id uint64) bool {
 // quarantineOver reports whether the recorded quarantine is over: the member has gone, its alarm too, and its volume is recorded as kept; or
 // its data was found to be the majority's again, at two compactions as it was found not to be. The mode does not matter: to switch Auto
 // Pilot off does not make the data right.
-func (r Record) quarantineOver(o Observed) bool {
-	q := r.Quarantined
-	if (q == Quarantined{}) || o.Etcd.Contact != ContactQuorum {
-		return false
-	}
-	v := newView(o)
-	if o.Etcd.lists(q.Member) {
+func (v *view) quarantineOver(q Quarantined) bool {
+	if v.Etcd.lists(q.Member) {
 		return v.agree()
 	}
 	return !slices.Contains(v.Alarms, q.alarm())

@@ -126,11 +126,11 @@ func (r Record) note(a Action, o Observed) Record {
 	r.NextVoters = r.nextVoters(a, o)
 	r.KeptUIDs = r.keeping(o)
 	r.Hibernation, r.Relocation = r.Hibernation.next(o), r.Relocation.next(o)
-	if r.quarantineOver(o) {
-		r.Quarantined = Quarantined{}
-	}
-	if o.Etcd.Contact == ContactQuorum && (r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0) {
-		r.Doubt = newView(o).Doubt
+	if o.Etcd.Contact == ContactQuorum && (r.Quarantined != Quarantined{} || r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0) {
+		v := newView(o)
+		if r.Doubt = v.Doubt; v.quarantineOver(r.Quarantined) {
+			r.Quarantined = Quarantined{}
+		}
 	}
 	if o.Cluster.Invalid == nil {
 		r.Tuned = r.Tuned.of(o)

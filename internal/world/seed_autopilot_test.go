@@ -78,19 +78,7 @@ func TestSeedForeseesAutopilot(t *testing.T) {
 			w.Settle()
 			c.found(w)
 			inOrder(t, notations(w.Foresee()), c.acts)
-			states := 0
-			for range fairLimit {
-				if o := w.Observe(&w.Kube); w.Cache == nil && o.Etcd.Contact == plan.ContactQuorum {
-					foreseesTheSame(t, w, o)
-					states++
-				}
-				m, known, more := w.fairMove(surroundingsFirst, nil)
-				if !more {
-					break
-				}
-				w = w.fairly(m, known)
-			}
-			t.Logf("%d states", states)
+			foreseesAllTheWay(t, w)
 		})
 	}
 }

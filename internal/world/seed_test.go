@@ -44,21 +44,27 @@ func TestSeedForesees(t *testing.T) {
 				w.Settle()
 			}
 			edit(&w.Spec)
-			states := 0
-			for range fairLimit {
-				if o := w.Observe(&w.Kube); w.Cache == nil && o.Etcd.Contact == plan.ContactQuorum {
-					foreseesTheSame(t, w, o)
-					states++
-				}
-				m, known, more := w.fairMove(surroundingsFirst, nil)
-				if !more {
-					break
-				}
-				w = w.fairly(m, known)
-			}
-			t.Logf("%d states, %d steps", states, len(w.Foresee().Steps))
+			foreseesAllTheWay(t, w)
 		})
 	}
+}
+
+// foreseesAllTheWay compares what a world foresees with what one does that is seeded from what is observed of it, in every state of a fair run.
+func foreseesAllTheWay(t *testing.T, w *World) {
+	t.Helper()
+	states := 0
+	for range fairLimit {
+		if o := w.Observe(&w.Kube); w.Cache == nil && o.Etcd.Contact == plan.ContactQuorum {
+			foreseesTheSame(t, w, o)
+			states++
+		}
+		m, known, more := w.fairMove(surroundingsFirst, nil)
+		if !more {
+			break
+		}
+		w = w.fairly(m, known)
+	}
+	t.Logf("%d states, %d steps", states, len(w.Foresee().Steps))
 }
 
 func foreseesTheSame(t *testing.T, w *World, o plan.Observed) {

@@ -3,6 +3,7 @@ package etcdimages
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,10 +62,4 @@ func (d Digests) Write(file string) error {
 	return nil
 }
 
-func (d Digests) tags() (tags []string) {
-	for tag := range d {
-		tags = append(tags, tag)
-	}
-	slices.Sort(tags)
-	return tags
-}
+func (d Digests) tags() []string { return slices.Sorted(maps.Keys(d)) }
