@@ -30,7 +30,8 @@ func (v Verdict) Bad() bool { return v == NotLinearizable || v == WriteLost }
 // Check judges a history within about the given time. The picture, an HTML file, is written only for a bad verdict.
 func Check(h History, limit time.Duration, picture string) (Verdict, error) {
 	operations := prepare(h.Operations)
-	switch porcupine.CheckOperationsTimeout(register, operations, limit) {
+	model := register(pieceSize)
+	switch porcupine.CheckOperationsTimeout(model, operations, limit) {
 	case porcupine.Illegal:
 	case porcupine.Unknown:
 		return TimedOut, nil
@@ -44,8 +45,8 @@ func Check(h History, limit time.Duration, picture string) (Verdict, error) {
 	if lost(h.Operations) {
 		verdict = WriteLost
 	}
-	_, info := porcupine.CheckOperationsVerbose(register, operations, limit)
-	if err := porcupine.VisualizePath(register, info, picture); err != nil {
+	_, info := porcupine.CheckOperationsVerbose(model, operations, limit)
+	if err := porcupine.VisualizePath(model, info, picture); err != nil {
 		return verdict, fmt.Errorf("draw the history: %w", err)
 	}
 	return verdict, nil
@@ -145,36 +146,33 @@ func since(history []Operation, v value) int64 {
 	return math.MaxInt64
 }
 
-// register is what one copy of the data would do.
-var register = porcupine.Model{
-	Partition: func(all []porcupine.Operation) [][]porcupine.Operation {
-		var parts [][]porcupine.Operation
-		place := map[int]int{}
-		for _, o := range all {
-			number := o.Input.(Operation).Register
-			if _, known := place[number]; !known {
-				place[number] = len(parts)
-				parts = append(parts, nil)
+// register is what one copy of the data would do. Each register is checked in pieces of that many operations or some more.
+func register(piece int) porcupine.Model {
+	return porcupine.Model{
+		Partition: func(all []porcupine.Operation) (parts [][]porcupine.Operation) {
+			for _, operations := range byRegister(all) {
+				parts = append(parts, pieces(operations, piece)...)
 			}
-			parts[place[number]] = append(parts[place[number]], o)
-		}
-		return parts
-	},
-	Init: func() any { return int64(0) },
-	Step: func(state, input, _ any) (bool, any) {
-		o := input.(Operation)
-		switch {
-		case o.Kind == Put:
-			return true, o.Value
-		case o.Kind == Get:
-			return state == o.Seen, state
-		case o.Swapped:
-			return state == o.Old, o.Value
-		default:
-			return state == o.Seen && o.Seen != o.Old, state
-		}
-	},
-	DescribeOperation: func(input, _ any) string { return input.(Operation).String() },
+			return parts
+		},
+		Init:              func() any { return int64(0) },
+		Step:              func(state, input, _ any) (bool, any) { return step(state, input.(Operation)) },
+		DescribeOperation: func(input, _ any) string { return input.(Operation).String() },
+	}
+}
+
+// step says whether an operation can have been answered so while the register held that, and what it holds then.
+func step(state any, o Operation) (bool, any) {
+	switch {
+	case o.Kind == Put:
+		return true, o.Value
+	case o.Kind == Get:
+		return state == o.Seen, state
+	case o.Swapped:
+		return state == o.Old, o.Value
+	default:
+		return state == o.Seen && o.Seen != o.Old, state
+	}
 }
 
 // String is the operation as the picture shows it.

@@ -62,7 +62,7 @@ func TestDefragmentHeld(t *testing.T) {
 	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
 	s.tidied()
-	s.judged("a client saw")
+	s.report("a client saw")
 }
 
 // roomy is a cluster that is not defragmented before it is told to.

@@ -58,7 +58,7 @@ func TestLargeRecovery(t *testing.T) {
 	s.measures("1 GiB recovered, from the confirmation until a write is taken", fmt.Sprintf("%.1f s", took.Seconds()))
 	s.restored(s.Name + "-recover-" + p.Hash)
 	s.has("large", 1024)
-	s.judged("a client saw")
+	s.report("a client saw")
 }
 
 // handOver has another member lead, and returns for how many milliseconds the client was without a write.

@@ -61,10 +61,12 @@ func TestNoSpaceLeft(t *testing.T) {
 func fullOfLiveKeys(t *testing.T, etcd edition) {
 	s := etcd.begin(t, "live-keys", smallQuota(string(etcd)))
 	s.settled()
+	s.client()
 	s.fillsUntilHeld()
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
 	acts := s.acts()
 	s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+	s.report("a client that may only read in the end saw")
 }
 
 func fullWithFrozenVoter(t *testing.T, etcd edition) {
@@ -72,6 +74,7 @@ func fullWithFrozenVoter(t *testing.T, etcd edition) {
 	spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
 	s := etcd.begin(t, "frozen-voter", spec)
 	s.settled()
+	s.client()
 	s.overwrites(16)
 	s.look("old")
 	time.Sleep(historyKept)
@@ -86,6 +89,7 @@ func fullWithFrozenVoter(t *testing.T, etcd edition) {
 	began := time.Now()
 	thaw()
 	s.writesAgain(began)
+	s.report("a client saw")
 }
 
 // quietFor is for how long nothing is done where nothing helps.

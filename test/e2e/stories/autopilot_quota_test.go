@@ -68,7 +68,7 @@ func quotaReached(t *testing.T, etcd edition) {
 	s.writesAgain(time.Now())
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 	s.settled()
-	s.judged("a client saw")
+	s.report("a client saw")
 }
 
 // growing is a cluster with that quota, on volumes that have room for the next two.

@@ -43,7 +43,7 @@ func TestRecovery(t *testing.T) {
 			s.healthy("recovered")
 			s.has("key", 100)
 			if c.spared {
-				s.judged("a client saw a loss that the leader has survived")
+				s.report("a client saw a loss that the leader has survived")
 			} else {
 				s.saw("a client saw a loss of the leader, too")
 			}
@@ -82,7 +82,7 @@ func TestRecoveryUnwanted(t *testing.T) {
 		v1beta2.ConditionRestored, v1beta2.ReasonRecoveryVoid)
 	s.healthy("thawed")
 	s.has("key", 100)
-	s.judged("a client saw members that were frozen")
+	s.report("a client saw members that were frozen")
 	object, err = s.Cluster.Get(t.Context())
 	must(t, err)
 	if object.Status.ClusterID != before || object.Status.Recovery != nil {

@@ -80,16 +80,15 @@ func (s *story) client(flags ...string) {
 	must(s.t, err)
 }
 
-// report says what the client saw since the last report and fails the story if an acknowledged write was lost.
-func (s *story) report(what string) (r harness.Report) {
+// report says what the client saw since the last report, once it works on, and fails the story if an acknowledged write was lost, or if all that the
+// client saw since it was started is not what one copy of the data could have answered.
+func (s *story) report(what string) harness.Report {
 	s.t.Helper()
-	r, err := s.writer.Report(s.t.Context())
+	s.moreReads()
+	saw, err := s.writer.Judge(s.t.Context(), false)
+	s.t.Logf("%s: %s", what, saw)
 	must(s.t, err)
-	s.t.Logf("%s: %s", what, r)
-	if r.Lost > 0 {
-		s.t.Fatalf("%s: %d acknowledged writes were lost", what, r.Lost)
-	}
-	return r
+	return saw.Report
 }
 
 // measures logs a row of a table for docs/benchmarks.md: what took how long, with the version of etcd that the members run.
@@ -98,16 +97,6 @@ func (s *story) measures(what, took string) {
 	object, err := s.Cluster.Get(s.t.Context())
 	must(s.t, err)
 	s.t.Logf("| %s | etcd %s | %s |", what, object.Status.CurrentVersion, took)
-}
-
-// judged says what the client saw since the last report, and fails the story if an acknowledged write was lost, or if all that the client saw since it
-// was started is not what one copy of the data could have answered.
-func (s *story) judged(what string) {
-	s.t.Helper()
-	s.moreReads()
-	said, err := s.writer.Judge(s.t.Context(), false)
-	s.t.Logf("%s: %s", what, said)
-	must(s.t, err)
 }
 
 // elects has that member lead.
