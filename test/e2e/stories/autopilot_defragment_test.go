@@ -23,7 +23,11 @@ const fragmentedSize = 400
 // nothing.
 func TestDefragment(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "defragment", roomy())
+	editions(t, defragment)
+}
+
+func defragment(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "defragment", roomy())
 	s.settled()
 	s.fragments()
 	s.client()
@@ -39,7 +43,11 @@ func TestDefragment(t *testing.T) {
 // TestDefragmentHeld is where no member is defragmented: while a backup reads a snapshot, and while a voter is down.
 func TestDefragmentHeld(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "defragment-held", roomy())
+	editions(t, defragmentHeld)
+}
+
+func defragmentHeld(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "defragment-held", roomy())
 	s.settled()
 	s.fill(uploadSize >> 20)
 	s.fragments()

@@ -26,17 +26,21 @@ const (
 // acknowledged write lost. Between the first finding and the second another voter is frozen: until it is back nobody may be removed.
 func TestAutopilotDiverged(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "diverged", onVolumes(3))
+	editions(t, autopilotDiverged)
+}
+
+func autopilotDiverged(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "diverged", onVolumes(3))
 	s.settled()
 	s.client()
 	s.keepsValues()
 	leader, err := s.Leader(t.Context())
 	must(t, err)
 	i := 0
-	for fmt.Sprintf("diverged-%d", i) == leader.Name {
+	for fmt.Sprintf("%s-%d", s.Name, i) == leader.Name {
 		i++
 	}
-	culprit := s.pod(fmt.Sprintf("diverged-%d", i))
+	culprit := s.pod(fmt.Sprintf("%s-%d", s.Name, i))
 	volume, id := s.claim(culprit.Name).UID, s.member(culprit.Name).ID
 	s.diverge(culprit.Name, values[0])
 	s.report("the member has diverged")
@@ -68,37 +72,42 @@ func TestAutopilotDiverged(t *testing.T) {
 
 // TestAutopilotDivergedUnclear changes values so that nobody can tell whose data is wrong: nobody may be replaced, and status says why.
 func TestAutopilotDivergedUnclear(t *testing.T) {
-	for name, c := range map[string]struct {
-		size int32
-		// wrong are the values to change, each in another member.
-		wrong []string
-	}{
-		"diverged-one-of-two": {2, values[:1]},
-		"diverged-all":        {3, values[:2]},
-	} {
+	for name, c := range map[string]unclear{"diverged-one-of-two": {2, values[:1]}, "diverged-all": {3, values[:2]}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, name, onVolumes(c.size))
-			s.settled()
-			s.keepsValues()
-			before := s.podUIDs()
-			for i, value := range c.wrong {
-				s.diverge(fmt.Sprintf("%s-%d", name, i), value)
-			}
-			s.compacting("Auto Pilot says that nobody can tell whose data is wrong", func(object *v1beta2.EtcdCluster) bool {
-				return held(object, v1beta2.ReasonDivergedMemberUnclear, "differs")
-			})
-			for range 2 {
-				s.compact()
-				s.look(time.Now().Format("15-04-05"))
-			}
-			for pod, uid := range before {
-				if got := s.pod(pod); got.UID != uid || got.DeletionTimestamp != nil {
-					t.Errorf("%s was replaced: its pod had the UID %s, and has %s", pod, uid, got.UID)
-				}
-			}
+			editions(t, func(t *testing.T, etcd edition) { divergedUnclear(t, etcd, name, c) })
 		})
 	}
+}
+
+// unclear is a cluster of that size with the values to change, each in another member.
+type unclear struct {
+	size  int32
+	wrong []string
+}
+
+func divergedUnclear(t *testing.T, etcd edition, name string, c unclear) {
+	s := etcd.begin(t, name, onVolumes(c.size))
+	s.settled()
+	s.client()
+	s.keepsValues()
+	before := s.podUIDs()
+	for i, value := range c.wrong {
+		s.diverge(fmt.Sprintf("%s-%d", s.Name, i), value)
+	}
+	s.compacting("Auto Pilot says that nobody can tell whose data is wrong", func(object *v1beta2.EtcdCluster) bool {
+		return held(object, v1beta2.ReasonDivergedMemberUnclear, "differs")
+	})
+	for range 2 {
+		s.compact()
+		s.look(time.Now().Format("15-04-05"))
+	}
+	for pod, uid := range before {
+		if got := s.pod(pod); got.UID != uid || got.DeletionTimestamp != nil {
+			t.Errorf("%s was replaced: its pod had the UID %s, and has %s", pod, uid, got.UID)
+		}
+	}
+	s.report("a client of members whose data differs elsewhere saw")
 }
 
 // values are of keys that stay as they are. They are different, so that each can be found in a database.

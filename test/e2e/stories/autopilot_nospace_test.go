@@ -74,13 +74,13 @@ func fullWithFrozenVoter(t *testing.T, etcd edition) {
 	spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
 	s := etcd.begin(t, "frozen-voter", spec)
 	s.settled()
-	s.client()
 	s.overwrites(16)
 	s.look("old")
 	time.Sleep(historyKept)
 	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
 	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
 	t.Cleanup(thaw)
+	s.client()
 	must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
 	s.exhausts()
 	s.look("full")

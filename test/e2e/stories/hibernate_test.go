@@ -50,7 +50,11 @@ func TestHibernate(t *testing.T) {
 // waited for, and the member that is lost is replaced once the others run again.
 func TestHibernateLater(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "hibernate-later", onVolumes(1))
+	editions(t, hibernateLater)
+}
+
+func hibernateLater(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "hibernate-later", onVolumes(1))
 	s.settled()
 	s.client()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Size, spec.Hibernate = 3, true }))
@@ -115,7 +119,11 @@ func (s *story) identity() string {
 // again. No backup is due meanwhile.
 func TestHibernateRestored(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "hibernate-restored", onVolumes(1))
+	editions(t, hibernateRestored)
+}
+
+func hibernateRestored(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "hibernate-restored", onVolumes(1))
 	s.settled()
 	s.puts("before", 20)
 	s.backup("every", s.minio(), func(spec *v1beta2.EtcdBackupSpec) { spec.Schedule = "@every 1m" })

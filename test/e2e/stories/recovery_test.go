@@ -21,36 +21,40 @@ import (
 // may be lost; a follower may lack what was acknowledged in the last moment.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		size   int32
-		spared bool // the leader is
-	}{
-		{"two-of-three", 3, true},
-		{"three-of-five", 5, false},
-	} {
+	for _, c := range []majority{{"two-of-three", 3, true}, {"three-of-five", 5, false}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := begin(t, c.name, onVolumes(c.size))
-			s.settled()
-			s.puts("key", 100)
-			s.client()
-			lost := s.losesMajority(c.spared)
-			p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
-			survivor := s.claim(p.Survivor).UID
-			s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
-			s.confirms(p.Hash)
-			s.restored(s.Name + "-recover-" + p.Hash)
-			s.healthy("recovered")
-			s.has("key", 100)
-			if c.spared {
-				s.report("a client saw a loss that the leader has survived")
-			} else {
-				s.saw("a client saw a loss of the leader, too")
-			}
-			if kept := s.claim(p.Survivor); kept.UID != survivor || !kept.DeletionTimestamp.IsZero() {
-				t.Errorf("the survivor's volume is %s and was %s", kept.UID, survivor)
-			}
+			editions(t, func(t *testing.T, etcd edition) { recovery(t, etcd, c) })
 		})
+	}
+}
+
+// majority is one to be lost. The leader is spared, or among it.
+type majority struct {
+	name   string
+	size   int32
+	spared bool
+}
+
+func recovery(t *testing.T, etcd edition, c majority) {
+	s := etcd.begin(t, c.name, onVolumes(c.size))
+	s.settled()
+	s.puts("key", 100)
+	s.client()
+	lost := s.losesMajority(c.spared)
+	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
+	survivor := s.claim(p.Survivor).UID
+	s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
+	s.confirms(p.Hash)
+	s.restored(s.Name + "-recover-" + p.Hash)
+	s.healthy("recovered")
+	s.has("key", 100)
+	if c.spared {
+		s.report("a client saw a loss that the leader has survived")
+	} else {
+		s.saw("a client saw a loss of the leader, too")
+	}
+	if kept := s.claim(p.Survivor); kept.UID != survivor || !kept.DeletionTimestamp.IsZero() {
+		t.Errorf("the survivor's volume is %s and was %s", kept.UID, survivor)
 	}
 }
 
@@ -58,7 +62,11 @@ func TestRecovery(t *testing.T) {
 // user has confirmed it, and nothing is replaced.
 func TestRecoveryUnwanted(t *testing.T) {
 	t.Parallel()
-	s := begin(t, "silent", onVolumes(3))
+	editions(t, recoveryUnwanted)
+}
+
+func recoveryUnwanted(t *testing.T, etcd edition) {
+	s := etcd.begin(t, "silent", onVolumes(3))
 	s.settled()
 	s.puts("key", 100)
 	s.client()
