@@ -33,6 +33,14 @@ func editions(t *testing.T, tell func(*testing.T, edition)) {
 	}
 }
 
+// oneByOne tells a story of each version in ETCD_VERSION, and no other one meanwhile: its test does not call Parallel, because it writes so much.
+func oneByOne(t *testing.T, tell func(*testing.T, edition)) {
+	t.Helper()
+	for _, etcd := range told() {
+		t.Run(cmp.Or(string(etcd), "default"), func(t *testing.T) { tell(t, etcd) })
+	}
+}
+
 // editionDisks gives every node disks of those names for each edition, until all editions are told: a member may get a disk that was made for
 // another one's.
 func editionDisks(t *testing.T, names ...string) {
