@@ -3,12 +3,15 @@ package stories
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,11 +32,11 @@ func TestDefragment(t *testing.T) {
 func defragment(t *testing.T, etcd edition) {
 	s := etcd.begin(t, "defragment", roomy())
 	s.settled()
-	s.fragments()
+	s.fragments(fragmentedSize)
 	s.client()
 	s.edited(v1beta2.AutopilotOn)
 	s.look("fragmented")
-	s.tidied()
+	s.tidied(fragmentedSize)
 	s.healthy("defragmented")
 	s.settled()
 	s.report("a client saw")
@@ -50,7 +53,7 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s := etcd.begin(t, "defragment-held", roomy())
 	s.settled()
 	s.fill(uploadSize >> 20)
-	s.fragments()
+	s.fragments(fragmentedSize)
 	s.client()
 	wire, storage := s.plainMinIO()
 	s.holding(wire, "slow", storage, func(*v1beta2.EtcdBackupSpec) {})
@@ -59,18 +62,37 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "EtcdBackup slow")
 	s.unsaid(v1beta2.ReasonDefragmenting)
 
-	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
+	voter := s.Name + "-2"
+	frozen := s.Namespace + "/" + voter + "/etcd"
 	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
 	t.Cleanup(thaw)
 	must(t, nodes.Faults().FreezeContainer(t.Context(), frozen))
+	must(t, harness.Await(t.Context(), voter+" is missed", limit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return inJSON(object.Status.Autopilot) + harness.Words(object), missed(object, voter)
+	}))
 	wire.open()
 	s.backedUp("slow")
 	s.look("frozen")
-	time.Sleep(frozenFor)
+	s.never("a defragmentation is due although "+voter+" is frozen, or it is not missed any more", frozenFor, func(ctx context.Context) bool {
+		object, err := s.Cluster.Get(ctx)
+		return err == nil && !missed(object, voter)
+	})
 	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
-	s.tidied()
+	s.tidied(fragmentedSize)
 	s.report("a client saw")
+}
+
+// missed reports whether status says that a voter is down, and of no defragmentation that it is held: none is due before all are healthy, so Degraded
+// is what says why there is none.
+func missed(c *v1beta2.EtcdCluster, voter string) bool {
+	due := c.Status.Autopilot != nil && slices.ContainsFunc(c.Status.Autopilot.Held, func(h v1beta2.HeldAct) bool { return h.Feature == "defragment" })
+	says := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionDegraded)
+	return !due && says != nil && says.Reason == v1beta2.ReasonMemberDown && strings.Contains(says.Message, voter)
 }
 
 // roomy is a cluster that is not defragmented before it is told to.
@@ -90,11 +112,11 @@ func (s *story) edited(mode v1beta2.AutopilotMode) {
 	}))
 }
 
-// fragments writes much, and gives up most of it.
-func (s *story) fragments() {
+// fragments writes so many MiB, and gives up most of them.
+func (s *story) fragments(mebi int) {
 	s.t.Helper()
 	revision := int64(0)
-	for i := range fragmentedSize {
+	for i := range mebi {
 		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
 			put, err := etcd.Put(ctx, fmt.Sprintf("over/%d", i%4), strings.Repeat("x", 1<<20))
 			if err == nil {
@@ -113,11 +135,11 @@ func (s *story) fragments() {
 	}))
 }
 
-// tidied waits until no member's file is much larger than what is in use.
-func (s *story) tidied() {
+// tidied waits until no member's file has half of the MiB any more that were written.
+func (s *story) tidied(mebi int64) {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "all members are defragmented", limit, func(ctx context.Context) (string, bool) {
-		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSize < fragmentedSize<<20/2 })
+		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSize < mebi<<20/2 })
 	}))
 }
 
@@ -149,14 +171,20 @@ func (s *story) sizes(ctx context.Context, so func(*clientv3.StatusResponse) boo
 // said are the notes of the cluster's events of that reason.
 func (s *story) said(reason string) (notes []string) {
 	s.t.Helper()
-	events, err := env.Kube.EventsV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{})
-	must(s.t, err)
-	for _, e := range events.Items {
-		if e.Reason == reason && e.Regarding.Kind == "EtcdCluster" {
-			notes = append(notes, e.Note)
-		}
+	for _, e := range s.eventsOf(reason) {
+		notes = append(notes, e.Note)
 	}
 	return notes
+}
+
+// eventsOf are the cluster's events of that reason.
+func (s *story) eventsOf(reason string) []eventsv1.Event {
+	s.t.Helper()
+	events, err := env.Kube.EventsV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{})
+	must(s.t, err)
+	return slices.DeleteFunc(events.Items, func(e eventsv1.Event) bool {
+		return e.Reason != reason || e.Regarding.Kind != "EtcdCluster" || e.Regarding.Name != s.Name
+	})
 }
 
 // unsaid wants no event of that reason.
