@@ -127,7 +127,7 @@ const (
 	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks the operator to log what it
 	// observes, but its log level is error. Only an event has it.
 	//
-	// Start the operator with --zap-log-level=info.
+	// Start the operator with --zap-log-level=info. With Helm, set logLevel to info.
 	ReasonObservationNotLogged = "ObservationNotLogged"
 	// ReasonClustersBusy means that restores, updates or membership changes are in progress. Only an OperatorCondition has it.
 	//
