@@ -104,7 +104,7 @@ const (
 	// ReasonLegacyMembers means that pods or volumes of coreos/etcd-operator exist. They are left as they are, and nothing is
 	// changed or started beside them.
 	//
-	// Save their data, and continue as docs/install.md says under "From coreos/etcd-operator". Do not delete the EtcdCluster:
+	// Save their data, and continue as docs/migrate.md says under "From coreos/etcd-operator". Do not delete the EtcdCluster:
 	// they are deleted with it.
 	ReasonLegacyMembers = "LegacyMembers"
 	// ReasonOperatedByAnother means that another operator reconciles the object, the one that status.operator names, so this
@@ -127,7 +127,7 @@ const (
 	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks the operator to log what it
 	// observes, but its log level is error. Only an event has it.
 	//
-	// Start the operator with --zap-log-level=info.
+	// Start the operator with --zap-log-level=info. With Helm, set logLevel to info.
 	ReasonObservationNotLogged = "ObservationNotLogged"
 	// ReasonClustersBusy means that restores, updates or membership changes are in progress. Only an OperatorCondition has it.
 	//

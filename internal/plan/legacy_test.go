@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -60,10 +61,16 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "Do not delete", "docs/install.md"} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "Do not delete", `docs/migrate.md, "From coreos/etcd-operator"`} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
 		}
+	}
+	// People at risk are sent to what to do, not to a link to it.
+	document, err := os.ReadFile("../../docs/migrate.md")
+	_, section, found := strings.Cut(string(document), "\n## From coreos/etcd-operator\n")
+	if err != nil || !found || !strings.Contains(section, "`"+v1beta2.ReasonLegacyMembers+"`") {
+		t.Errorf("docs/migrate.md does not say under that title what to do: %v", err)
 	}
 }
 

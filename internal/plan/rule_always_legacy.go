@@ -24,7 +24,7 @@ func legacyMembers(v *view) Action {
 		Message: fmt.Sprintf("%s were created by coreos/etcd-operator: they continue to run unchanged, and "+
 			"nothing is started next to them. Do not delete this EtcdCluster: that would delete them. Save their data "+
 			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then follow `+
-			`docs/install.md, "From coreos/etcd-operator"`, strings.Join(found, " and ")),
+			`docs/migrate.md, "From coreos/etcd-operator"`, strings.Join(found, " and ")),
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,6 +76,45 @@ func TestDocumentBlocksTold(t *testing.T) {
 			if !strings.Contains(source, part) {
 				t.Errorf("%s is said to read %s of %s, and its file does not look for %s", row.test, row.title, row.document, part)
 			}
+		}
+	}
+}
+
+// reads reports whether this is the block that the test finds. Of several in a section it looks for the one that has a text.
+func (row told) reads(block documents.Block) bool {
+	having := strings.Trim(row.by[strings.LastIndex(row.by, ", ")+1:], ` "`)
+	return block.Document == row.document && block.Title == row.title && block.Language == row.language &&
+		(having == row.title || strings.Contains(block.Text, having))
+}
+
+// counted is what CONTRIBUTING.md says of how many blocks there are.
+var counted = regexp.MustCompile(`Of about (\d+) blocks a story runs about (\d+), and about (\d+) are marked`)
+
+// TestDocumentBlocksCounted wants CONTRIBUTING.md to tell how much of the documents is run, and how much only looked at, within a tenth: nobody
+// is to count anew for each block.
+func TestDocumentBlocksCounted(t *testing.T) {
+	var all, run, marked int
+	texts := texts(t)
+	for document, text := range texts {
+		for _, block := range documents.Blocks(document, text) {
+			all++
+			runbook := path.Dir(document) == "docs/runbooks" && block.Language == "sh"
+			if runbook || slices.ContainsFunc(ran, func(row told) bool { return row.reads(block) }) {
+				run++
+			}
+			if len(block.Needs) > 0 {
+				marked++
+			}
+		}
+	}
+	t.Logf("of %d blocks a story runs %d, and %d are marked", all, run, marked)
+	said := counted.FindStringSubmatch(texts["CONTRIBUTING.md"])
+	if said == nil {
+		t.Fatalf("CONTRIBUTING.md does not say %q", counted)
+	}
+	for i, count := range []int{all, run, marked} {
+		if told, err := strconv.Atoi(said[i+1]); err != nil || told*10 < count*9 || told*10 > count*11 {
+			t.Errorf("CONTRIBUTING.md says %q, and this is %d: %v", said, count, err)
 		}
 	}
 }

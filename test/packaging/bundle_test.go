@@ -16,7 +16,7 @@ import (
 
 // TestBundleIsValid has operator-sdk judge the bundle as a catalog's owner would, and takes warnings for errors.
 func TestBundleIsValid(t *testing.T) {
-	for _, selector := range []string{"suite=operatorframework", "name=multiarch"} {
+	for _, selector := range []string{"suite=operatorframework", "name=good-practices", "name=community", "name=multiarch"} {
 		t.Run(selector, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), asset(t, "TEST_ASSET_SDK"), "bundle", "validate", "bundle", "-o", "json-alpha1",
 				"--select-optional", selector)

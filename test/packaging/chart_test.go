@@ -190,6 +190,7 @@ func (h helm) testRefused(t *testing.T) {
 		"allNamespaces=yes":                         "allNamespaces",
 		"image.digest=latest":                       "digest",
 		"monitoring=prometheus":                     "monitoring",
+		"logLevel=warn":                             "logLevel",
 		"env[0].name=OPERATOR_IMAGE":                "env",
 		"env[0].name=WATCH_NAMESPACE,env[0].value=": "env",
 	} {

@@ -28,6 +28,7 @@ tolerations: [{key: k, operator: Exists}]
 priorityClassName: ""
 podLabels: {team: storage, control-plane: mine}
 podAnnotations: {note: here}
+logLevel: debug
 env: [{name: ETCD_REPOSITORY, value: mirror.example.com/etcd}, {name: RELATED_IMAGE_ETCD_3_6_16, value: "x@`+digest+`"}]
 `), 0o600); err != nil {
 		t.Fatal(err)
@@ -59,6 +60,7 @@ env: [{name: ETCD_REPOSITORY, value: mirror.example.com/etcd}, {name: RELATED_IM
 		"tolerations":               {pod["tolerations"], []any{map[string]any{"key": "k", "operator": "Exists"}}},
 		"priority class":            {important, false},
 		"labels":                    {metadata["labels"], map[string]any{"team": "storage", "control-plane": "controller-manager", "app.kubernetes.io/name": "etcd-operator"}},
+		"arguments":                 {manager["args"], []string{"--metrics-bind-address=:8443", "--leader-elect", "--health-probe-bind-address=:8081", "--zap-log-level=debug"}},
 		"note":                      {metadata["annotations"].(map[string]any)["note"], "here"},
 		"affinity":                  {affine, true}, // Helm merges maps: only null takes a default away
 	} {

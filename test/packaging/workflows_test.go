@@ -21,29 +21,77 @@ var (
 	pinned = regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 )
 
-// TestWorkflowGates wants pull requests to be tested by exactly what gates a change.
-func TestWorkflowGates(t *testing.T) {
-	const file = workflows + "/ci.yaml"
-	var ci struct {
-		Jobs map[string]struct {
-			Strategy struct {
-				Matrix struct{ Targets []string }
-			}
+// workflow is what these tests read of one.
+type workflow struct {
+	Jobs map[string]struct {
+		Needs    []string
+		Strategy struct {
+			Matrix struct{ Target, Targets []string }
 		}
+		Steps []struct{ Run string }
 	}
-	if err := yaml.Unmarshal(read(t, file), &ci); err != nil {
+}
+
+func readWorkflow(t *testing.T, name string) (w workflow) {
+	t.Helper()
+	if err := yaml.Unmarshal(read(t, workflows+"/"+name), &w); err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Fields(strings.Join(ci.Jobs["test"].Strategy.Matrix.Targets, " "))
+	return w
+}
+
+// TestWorkflowGates wants pull requests to be tested by exactly what gates a change.
+func TestWorkflowGates(t *testing.T) {
+	matrix := readWorkflow(t, "ci.yaml").Jobs["test"].Strategy.Matrix
 	found := gates.FindStringSubmatch(string(read(t, "Makefile")))
 	if found == nil {
 		t.Fatal("the Makefile has no target test")
 	}
-	want := strings.Fields(found[1])
-	slices.Sort(got)
-	if slices.Sort(want); !slices.Equal(got, want) {
-		t.Errorf("%s makes %q, and make test %q", file, got, want)
+	wantTargets(t, "ci.yaml", strings.Join(matrix.Targets, " "), found[1], "make test")
+}
+
+// TestWorkflowWeekly wants each week to test exactly what a release asks for besides.
+func TestWorkflowWeekly(t *testing.T) {
+	test := readWorkflow(t, "weekly.yaml").Jobs["test"]
+	const document = "docs/release.md"
+	_, step, _ := strings.Cut(string(read(t, document)), "\n2. **Check** that commit:")
+	step, _, found := strings.Cut(step, ". ")
+	if !found {
+		t.Fatalf("%s does not say what to check", document)
 	}
+	_, besides, _ := strings.Cut(step, "; then ")
+	var want []string
+	for _, m := range target.FindAllStringSubmatch(codeIn(besides), -1) {
+		want = append(want, m[1])
+	}
+	wantTargets(t, "weekly.yaml", strings.Join(test.Strategy.Matrix.Target, " "), strings.Join(want, " "), document)
+	if last := test.Steps[len(test.Steps)-1].Run; !strings.HasSuffix(last, ` make "$TARGET"`) {
+		t.Errorf("weekly.yaml runs %q, and no target", last)
+	}
+}
+
+// wantTargets compares what a workflow makes with what it should.
+func wantTargets(t *testing.T, name, makes, wanted, by string) {
+	t.Helper()
+	got, want := strings.Fields(makes), strings.Fields(wanted)
+	slices.Sort(got)
+	if slices.Sort(want); len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("%s makes %q, and %s %q", name, got, by, want)
+	}
+}
+
+// TestWorkflowDocs wants no documents published but those whose test passes.
+func TestWorkflowDocs(t *testing.T) {
+	docs := readWorkflow(t, "docs.yaml").Jobs
+	if needs := docs["publish"].Needs; !slices.Contains(needs, "test") {
+		t.Errorf("the job publish needs %q, and not the test", needs)
+	}
+	for _, step := range docs["test"].Steps {
+		if strings.HasSuffix(step.Run, " make test-docs") {
+			return
+		}
+	}
+	t.Error("the job test does not make test-docs")
 }
 
 // TestWorkflowActions wants every action by its commit, since whoever has its repository can move a tag, and the same one in all workflows.

@@ -121,6 +121,9 @@ func (r release) testFiles(t *testing.T) {
 			t.Errorf("the notes lack %s", part)
 		}
 	}
+	if strings.Contains(notes, "Nothing is published") {
+		t.Error("the notes say that nothing is published")
+	}
 }
 
 // testRefused wants nothing released of a tree with changes, nor a version that nobody has written about.

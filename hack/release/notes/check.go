@@ -33,9 +33,9 @@ func (t Tree) Check(ctx context.Context) (never, notYet error) {
 	section, err := t.Section()
 	never = errors.Join(err, t.offered())
 	if err == nil && section.Date.IsZero() {
-		notYet = fmt.Errorf("CHANGELOG.md has %s as Unreleased: write the date there", t.Version)
+		notYet = fmt.Errorf("CHANGELOG.md:%d has %s as Unreleased: write the date there", section.Line, t.Version)
 	}
-	return never, errors.Join(notYet, t.clean(ctx), t.tagged(ctx))
+	return never, errors.Join(notYet, t.published(), t.clean(ctx), t.tagged(ctx))
 }
 
 // Section is what the changelog says of the version.

@@ -12,6 +12,8 @@ import (
 type Section struct {
 	// Date of the release. The zero time means that it is not released yet.
 	Date time.Time
+	// Line that the title is in.
+	Line int
 	// Text below the title.
 	Text string
 }
@@ -26,7 +28,7 @@ func Cut(changelog, version string) (Section, error) {
 	if next := regexp.MustCompile(`(?m)^(## |\[.+\]: )`).FindStringIndex(text); next != nil {
 		text = text[:next[0]]
 	}
-	section := Section{Text: strings.TrimSpace(text)}
+	section := Section{Text: strings.TrimSpace(text), Line: strings.Count(changelog[:title[0]], "\n") + 1}
 	if section.Text == "" {
 		return Section{}, fmt.Errorf("CHANGELOG.md says nothing of %s: write what users notice of this version", version)
 	}
@@ -47,7 +49,8 @@ var relative = regexp.MustCompile(`\]\(([^):#]+(?:#[^)]*)?)\)`)
 // images by digest, whether the release is signed, and the version of Go that gives the same files to everyone.
 func (s Section) Page(source, version, compiler string, images []string, signed bool) string {
 	address := source + "/blob/v" + version + "/"
-	text := relative.ReplaceAllString(s.Text, "]("+address+"$1)")
+	text := strings.TrimSpace(strings.NewReplacer(" "+nothing, "", nothing, "").Replace(s.Text))
+	text = relative.ReplaceAllString(text, "]("+address+"$1)")
 	text += "\n\n### Images\n\n```\n" + strings.Join(images, "\n") + "\n```\n\n"
 	text += "Made with " + compiler + ". "
 	if signed {

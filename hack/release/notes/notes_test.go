@@ -45,7 +45,7 @@ func TestCut(t *testing.T) {
 		t.Errorf("%+v, %v", last, err)
 	}
 	next, err := Cut(changelog, "0.2.0")
-	if err != nil || !next.Date.IsZero() {
+	if err != nil || !next.Date.IsZero() || next.Line != 5 {
 		t.Errorf("%+v, %v", next, err)
 	}
 	page := next.Page("https://example.com/o", "0.2.0", "go1.26.8", []string{"example.com/o@sha256:1"}, true)
@@ -64,6 +64,18 @@ func TestCut(t *testing.T) {
 	for _, version := range []string{"0.3.0", "0x1.0", "0.0.3", "0.0.2", "1.0"} {
 		if section, err := Cut(changelog, version); err == nil || !strings.Contains(err.Error(), version) {
 			t.Errorf("%s: %+v, %v, want an error that names it", version, section, err)
+		}
+	}
+}
+
+// TestPageOfTheFirst has the page of the first release, which may be rehearsed, not say of itself that it is not there.
+func TestPageOfTheFirst(t *testing.T) {
+	for text, want := range map[string]string{
+		"The first release. Nothing is published yet.\n\n### Added": "The first release.\n\n### Added\n\n### Images",
+		"Nothing is published yet.\n\n### Added":                    "### Added\n\n### Images",
+	} {
+		if page := (Section{Text: text}).Page("https://example.com/o", "0.1.0", "go1.26.8", nil, false); !strings.HasPrefix(page, want) {
+			t.Errorf("the page begins with\n%s\nwant\n%s", page, want)
 		}
 	}
 }
@@ -125,7 +137,9 @@ func TestCheck(t *testing.T) {
 		"no changelog":    {version: "0.3.0", never: "CHANGELOG.md"},
 		"no channel":      {version: "0.0.2", never: "channels.yaml"},
 		"not the last":    {version: "0.0.1", never: "channels.yaml"},
-		"no date":         {version: "0.2.0", notYet: "Unreleased"},
+		"no date":         {version: "0.2.0", notYet: "CHANGELOG.md:5 has 0.2.0 as Unreleased"},
+		"nothing yet":     {version: "0.1.0", notYet: `docs/install.md:3 says "Nothing is published yet"`, change: saying("docs/install.md", "# Install\n\nNothing is published yet. Wait.\n")},
+		"not released":    {version: "0.1.0", notYet: `README.md:2 says ", not released |"`, change: saying("README.md", "| --- | --- |\n| 0.1.0, not released | 1.36 |\n")},
 		"another commit":  {version: "0.1.0", notYet: "the tag v0.1.0", change: tagged},
 		"a changed tree":  {version: "0.1.0", notYet: "CHANGELOG.md", change: changed},
 		"a file too many": {version: "0.1.0", notYet: "more.txt", change: added},
@@ -165,6 +179,21 @@ func tagged(t *testing.T, dir string) {
 func changed(t *testing.T, dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte(changelog+"\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// saying commits a document.
+func saying(file, text string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git(t, dir, "add", ".")
+		commit(t, dir, "say")
 	}
 }
 
