@@ -75,7 +75,7 @@ func resize(t *testing.T, etcd edition) {
 // they are given no more, and they go back to what they had. Nobody restarts, and no member is replaced.
 func TestResizeHeld(t *testing.T) {
 	quickened(t, sampledPace)
-	editions(t, resizeHeld)
+	oneByOne(t, resizeHeld)
 }
 
 func resizeHeld(t *testing.T, etcd edition) {

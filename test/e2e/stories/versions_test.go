@@ -33,7 +33,8 @@ func editions(t *testing.T, tell func(*testing.T, edition)) {
 	}
 }
 
-// oneByOne tells a story of each version in ETCD_VERSION, and no other one meanwhile: its test does not call Parallel, because it writes so much.
+// oneByOne tells a story of each version in ETCD_VERSION, and no other one meanwhile: its test does not call Parallel, because it writes so
+// much, or fills the nodes.
 func oneByOne(t *testing.T, tell func(*testing.T, edition)) {
 	t.Helper()
 	for _, etcd := range told() {
