@@ -22,6 +22,8 @@ type Report struct {
 	Window *Window `json:"window,omitempty"`
 	// Held is what is due and not done, as in status.
 	Held []v1beta2.HeldAct `json:"held"`
+	// Recovery is what could be done about a lost quorum, as in status; nil while there is nothing to confirm.
+	Recovery *v1beta2.RecoveryPlan `json:"recovery,omitempty"`
 	// Events are those of Auto Pilot that Kubernetes still has, the newest first; absent if they could not be read.
 	Events []Event `json:"events,omitzero"`
 	// Problems say what could not be read.
@@ -64,6 +66,9 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 	if c.Status.Autopilot != nil {
 		operator = c.Status.Autopilot.OperatorMode
 		r.Held = append(r.Held, c.Status.Autopilot.Held...)
+	}
+	if c.Status.Recovery != nil {
+		r.Recovery = c.Status.Recovery.Plan
 	}
 	inForce := plan.AutopilotOf(&c.Spec, operator, now)
 	if version.Newest(c.Spec.Version) == "" {

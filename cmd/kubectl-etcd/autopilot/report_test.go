@@ -81,7 +81,14 @@ func TestWrite(t *testing.T) {
 			}}
 		}
 	}
+	lost := func(c *v1beta2.EtcdCluster) {
+		c.Status.Recovery = &v1beta2.RecoveryStatus{Plan: &v1beta2.RecoveryPlan{
+			Hash: "0123456789ab", Survivor: "demo-1", Revision: 42, Silent: []string{"demo-0", "demo-2"},
+			Message: "what demo-1 holds, up to revision 42, can be made the cluster's data; writes that were acknowledged after that revision are lost then",
+		}}
+	}
 	for name, r := range map[string]*autopilot.Report{
+		"lost":    autopilot.Of(cluster(lost), none, nil, now),
 		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
 		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
 		"at-rest": autopilot.Of(cluster(open), none, nil, now),

@@ -41,6 +41,7 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 			p.Paragraph("", 0, column+2, "what to do: "+todo)
 		}
 	}
+	r.recovery(p)
 	r.lately(p)
 	for _, problem := range r.Problems {
 		p.Paragraph(p.In(terminal.Yellow, "!"), 1, 2, problem)
@@ -52,12 +53,24 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 func (r *Report) summary() string {
 	switch n := len(r.Held); n {
 	case 0:
+		if r.Recovery != nil {
+			return "the quorum is lost, and a recovery waits for you"
+		}
 		return "Auto Pilot holds nothing back"
 	case 1:
 		return "Auto Pilot holds one thing back"
 	default:
 		return fmt.Sprintf("Auto Pilot holds %d things back", n)
 	}
+}
+
+// recovery says what could be done about a lost quorum, what it would cost, and how it is confirmed.
+func (r *Report) recovery(p *terminal.Page) {
+	if r.Recovery == nil {
+		return
+	}
+	p.Line()
+	p.Paragraph(p.In(terminal.Red, "!")+" recovery", len("! recovery"), column+2, "if no more members can be brought back, "+r.Recovery.Message)
 }
 
 // lately lists the newest events.
