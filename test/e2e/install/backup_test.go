@@ -15,7 +15,7 @@ import (
 // regular is the EtcdBackup of the busy cluster, and interval the time between two of its backups.
 const (
 	regular  = "regular"
-	interval = 30 * time.Second
+	interval = time.Minute
 )
 
 // backsUp has the busy cluster backed up again and again, and returns a snapshot that was taken.
