@@ -58,6 +58,9 @@ AT_ONCE ?= $(words 1 $(or $(call each,$(ETCD_VERSION)),2))
 # QUIET is for how long clusters in which nothing is due are left alone.
 QUIET ?= 10m
 
+# FROM is the commit that test-upgrade upgrades from.
+FROM ?=
+
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
 SEED ?= 4
@@ -345,9 +348,18 @@ test-alerts: ## Have promtool judge what each alert fires on, and on what it doe
 	TEST_ASSET_PROMTOOL=$(call tool,promtool) go test -C test ./alerts -count=1 -v
 
 .PHONY: test-install
-test-install: image ## Delete the operator, its CRDs and all their objects from the lab; then install a rehearsed release of the last commit there by YAML and Helm, and upgrade it below clusters of its own (STORIES=regexp for some)
+test-install: image ## Delete the operator, its CRDs and all their objects from the lab; then install a rehearsed release of the last commit there by YAML and Helm, upgrade it below clusters of its own, and move to OLM (STORIES=regexp for some)
 	@echo "==> user stories of those who install a release"
-	$(on-lab) VERSION=$(VERSION) HELM=$(call tool,helm) go test -C test/e2e ./install -run '$(STORIES)' -count=1 -timeout=180m -v
+	$(on-lab) FROM= VERSION=$(VERSION) HELM=$(call tool,helm) go test -C test/e2e ./install -run '$(STORIES)' -skip '^TestUpgradeFrom$$' -count=1 -timeout=240m -v
+
+.PHONY: need-from
+need-from:
+	@test -n '$(FROM)' || { echo "say FROM=…: the commit, branch or tag to upgrade from" >&2; exit 1; }
+
+.PHONY: test-upgrade
+test-upgrade: need-from image ## Delete the operator, its CRDs and all their objects from the lab; then install the operator of another commit there (FROM=commit), and upgrade it to that of this tree below clusters of its own
+	@echo "==> upgrade from $(FROM)"
+	$(on-lab) FROM='$(FROM)' go test -C test/e2e ./install -run '^TestUpgradeFrom$$' -count=1 -timeout=90m -v
 
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM, rehearsed releases among them (STORIES=regexp for some)

@@ -47,6 +47,12 @@ var ran = []told{
 	{"docs/install.md", "Helm", "sh", installs, "TestHelm", `"Helm", "--set replicas=2"`},
 	{"docs/install.md", "Upgrade", "sh", installs, "TestHelm", `"Upgrade", "helm upgrade"`},
 	{"docs/install.md", "Uninstall", "sh", installs, "TestHelm", `"Uninstall", "helm uninstall"`},
+	{"docs/install.md", "With OLM", "yaml", installs, "TestToOLM", `"With OLM", "yaml"`},
+	{"docs/install.md", "With OLM", "sh", installs, "TestToOLM", `"With OLM", "kubectl apply -f olm.yaml"`},
+	{"docs/install.md", "Who may have the operator do what", "sh", installs, "TestToOLM", `"With OLM", "kubectl kustomize config/admission"`},
+	{"docs/install.md", "Policies of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete validatingadmissionpolicy,"`},
+	{"docs/install.md", "Rights of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete clusterrolebinding"`},
+	{"docs/install.md", "Uninstall", "sh", installs, "TestToOLM", `"Uninstall", "delete deployment"`},
 	{"docs/release.md", "Verify", "sh", installs, "TestYAML", `"Verify", "cosign verify-blob"`},
 	{"docs/release.md", "Verify", "sh", installs, "TestHelm", `"Verify", "helm pull"`},
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -21,7 +22,13 @@ var (
 	nodes *lab.Lab
 	// this release is installed, and upgraded to the next one.
 	this, next released.Release
-	// helm is the path of the program.
+	// from is the commit that TestUpgradeFrom upgrades from. With it there are no releases, but the operators of that commit, earlier, and
+	// of the tree as it is, now.
+	from         = os.Getenv("FROM")
+	earlier, now released.Build
+	// manifests are files with all that stories install by YAML or Helm.
+	manifests []string
+	// helm is the path of the program, empty with from.
 	helm = os.Getenv("HELM")
 )
 
@@ -40,21 +47,47 @@ func run(m *testing.M) (code int, err error) {
 	if env, err = harness.Connect(); err != nil {
 		return 1, err
 	}
-	if helm == "" {
-		return 1, errors.New("HELM is not set: use the targets of the Makefile")
-	}
 	if nodes, err = lab.Attach(); err != nil {
 		return 1, err
 	}
-	if this, next, err = released.Pair(ctx, env.Root, os.Getenv("VERSION"), os.Stderr); err != nil {
+	folder, err := os.MkdirTemp("", "etcd-operator-install-")
+	if err != nil {
 		return 1, err
 	}
-	for _, r := range []released.Release{this, next} {
-		if err := r.Offer(ctx, os.Stderr); err != nil {
-			return 1, err
-		}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if from == "" {
+		err = offers(ctx)
+	} else {
+		err = builds(ctx, folder)
+	}
+	if err != nil {
+		return 1, err
 	}
 	return m.Run(), nil
+}
+
+// offers makes both releases, and pushes them to the lab's registry.
+func offers(ctx context.Context) (err error) {
+	if helm == "" {
+		return errors.New("HELM is not set: use the targets of the Makefile")
+	}
+	if this, next, err = released.Pair(ctx, env.Root, os.Getenv("VERSION"), os.Stderr); err != nil {
+		return err
+	}
+	manifests = []string{this.File("install.yaml")}
+	return errors.Join(this.Offer(ctx, os.Stderr), next.Offer(ctx, os.Stderr))
+}
+
+// builds builds the operator to upgrade from, and writes the manifests of the one to upgrade to.
+func builds(ctx context.Context, folder string) (err error) {
+	if now, err = released.Now(ctx, env.Root, env.Image, filepath.Join(folder, "now"), os.Stderr); err != nil {
+		return err
+	}
+	if earlier, err = released.At(ctx, env.Root, from, filepath.Join(folder, "earlier"), os.Stderr); err != nil {
+		return err
+	}
+	manifests = []string{now.Manifests(), earlier.Manifests()}
+	return nodes.Load(ctx, earlier.Image, earlier.Archive)
 }
 
 func must(t *testing.T, err error) {

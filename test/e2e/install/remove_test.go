@@ -21,8 +21,13 @@ func (s *story) removeAll(ctx context.Context) error {
 	if err := s.removeObjects(ctx); err != nil {
 		return err
 	}
-	if err := s.Run(ctx, "delete", "--ignore-not-found", wait, "-f", this.File("install.yaml")); err != nil {
+	if err := s.Run(ctx, "delete", "namespace", "--ignore-not-found", wait, movedTo); err != nil {
 		return err
+	}
+	for _, file := range manifests {
+		if err := s.Run(ctx, "delete", "--ignore-not-found", wait, "-f", file); err != nil {
+			return err
+		}
 	}
 	return s.Run(ctx, "delete", "role,rolebinding", "--all-namespaces", wait,
 		"-l", "app.kubernetes.io/name=etcd-operator,app.kubernetes.io/component=rights")

@@ -25,20 +25,23 @@ type story struct {
 	path string
 	// kubeconfig is the one that commands use.
 	kubeconfig string
+	// installed is the namespace that the operator is in.
+	installed string
 }
 
 func begin(t *testing.T) *story {
 	t.Helper()
-	s := &story{Env: env, t: t, path: t.TempDir(), kubeconfig: env.Kubeconfig}
-	for name, program := range map[string]string{"kubectl": env.Kubectl, "helm": helm} {
-		must(t, os.Symlink(program, filepath.Join(s.path, name)))
+	s := &story{Env: env, t: t, path: t.TempDir(), kubeconfig: env.Kubeconfig, installed: harness.OperatorNamespace}
+	must(t, os.Symlink(env.Kubectl, filepath.Join(s.path, "kubectl")))
+	if helm != "" {
+		must(t, os.Symlink(helm, filepath.Join(s.path, "helm")))
 	}
 	must(t, s.removeAll(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
 		defer cancel()
 		if t.Failed() {
-			t.Log(s.OperatorFailure(ctx, harness.OperatorNamespace))
+			t.Log(s.OperatorFailure(ctx, s.installed))
 		}
 		if err := s.removeAll(ctx); err != nil {
 			t.Error(err)
@@ -111,17 +114,22 @@ func (s *story) image(r released.Release) string {
 // leads waits until an operator of a release acts, and so many of it are there, and no other.
 func (s *story) leads(r released.Release, replicas int) {
 	s.t.Helper()
-	image, stamp := s.image(r), fmt.Sprintf("%q:%q", "version", "v"+r.Version)
-	must(s.t, harness.Await(s.t.Context(), "the operator of "+r.Version+" leads", limit, func(ctx context.Context) (string, bool) {
-		pods, err := s.Operators(ctx, harness.OperatorNamespace)
+	s.acts(s.image(r), fmt.Sprintf("%q:%q", "version", "v"+r.Version), replicas)
+}
+
+// acts waits until an operator of an image acts, whose log has a text, and so many of it are there, and no other.
+func (s *story) acts(image, says string, replicas int) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "the operator "+image+" leads", limit, func(ctx context.Context) (string, bool) {
+		pods, err := s.Operators(ctx, s.installed)
 		others := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.Containers[0].Image != image })
 		if err != nil || len(pods) != replicas || others {
 			return fmt.Sprintf("%d operators, some of them others than %s: %t, %v", len(pods), image, others, err), false
 		}
-		leader, err := s.ActingOperator(ctx, harness.OperatorNamespace)
-		said, more := s.OperatorLogs(ctx, harness.OperatorNamespace)
-		acts := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == leader })
-		return fmt.Sprintf("%q leads, %v, %v", leader, err, more), acts && strings.Contains(said, stamp)
+		leader, err := s.ActingOperator(ctx, s.installed)
+		said, more := s.OperatorLogs(ctx, s.installed)
+		leads := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == leader })
+		return fmt.Sprintf("%q leads, %v, %v", leader, err, more), leads && strings.Contains(said, says)
 	}))
 }
 
@@ -129,7 +137,7 @@ func (s *story) leads(r released.Release, replicas int) {
 func (s *story) gone() {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "no operator is left", limit, func(ctx context.Context) (string, bool) {
-		pods, err := s.Operators(ctx, harness.OperatorNamespace)
+		pods, err := s.Operators(ctx, s.installed)
 		return fmt.Sprintf("%d operators, %v", len(pods), err), err == nil && len(pods) == 0
 	}))
 }

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
@@ -37,11 +36,8 @@ func etcdDigests(ctx context.Context, root, file string, out io.Writer) (string,
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("forget the digests of etcd's images: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "make", "etcd-digests", "ETCD_DIGESTS="+file, "ETCD_REGISTRY="+lab.Registry, "REHEARSAL=yes")
-	cmd.Dir, cmd.Env = root, harness.WithoutMake(os.Environ())
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("make etcd-digests: %w", err)
+	if err := runMake(ctx, root, out, "etcd-digests", "ETCD_DIGESTS="+file, "ETCD_REGISTRY="+lab.Registry, "REHEARSAL=yes"); err != nil {
+		return "", err
 	}
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
@@ -52,13 +48,7 @@ func etcdDigests(ctx context.Context, root, file string, out io.Writer) (string,
 
 // makes has make build a target for the release's version.
 func (r Release) makes(ctx context.Context, out io.Writer, args ...string) error {
-	cmd := exec.CommandContext(ctx, "make", append(args, "VERSION="+r.Version)...)
-	cmd.Dir, cmd.Env = r.Tree, harness.WithoutMake(os.Environ())
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("make %s of %s: %w", strings.Join(args, " "), r.Version, err)
-	}
-	return nil
+	return runMake(ctx, r.Tree, out, append(args, "VERSION="+r.Version)...)
 }
 
 // begin does in the tree what docs/release.md says of how to begin the next version, but for make bundle catalog: make release makes both.
