@@ -145,12 +145,17 @@ func (v *view) nextQuota() int64 {
 }
 
 // adoptedQuota is the quota that members of a cluster run with whose status was lost, if Auto Pilot may have raised it. No more is believed than
-// it may be raised to. Members before etcd 3.6 do not tell.
+// it may be raised to. etcd tells from 3.6 on, and the pods whatever it is, and whether or not it answers.
 func (o Observed) adoptedQuota(cluster uint64) Tuned {
 	told := int64(0)
 	for _, a := range o.Etcd.Answers {
 		if a.ClusterID == cluster {
 			told = max(told, a.Quota)
+		}
+	}
+	for _, p := range o.Pods {
+		if p.Permit != nil && uint64(p.Permit.ClusterID) == cluster && !p.Deleting {
+			told = max(told, p.Quota)
 		}
 	}
 	told = min(told, o.Cluster.Autopilot.MaxQuota)
