@@ -218,6 +218,21 @@ func (v *view) againstGrowing(next int64) string {
 	return ""
 }
 
+// Begins is the feature that begins something with it, empty if it takes something back.
+func (a CommitTuning) Begins() string {
+	switch {
+	case a.Because != "":
+		return ""
+	case a.FromVersion != "":
+		return FeaturePatches
+	case a.FromResources != (Resources{}):
+		return FeatureResources
+	case a.FromVolume > 0:
+		return FeatureVolume
+	}
+	return FeatureQuota
+}
+
 func (a CommitTuning) describe() Description {
 	switch {
 	case a.FromVersion != "":

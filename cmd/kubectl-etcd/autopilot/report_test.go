@@ -81,7 +81,11 @@ func TestWrite(t *testing.T) {
 			}}
 		}
 	}
+	begun := func(c *v1beta2.EtcdCluster) {
+		c.Status.Autopilot = &v1beta2.AutopilotStatus{UnderWay: []v1beta2.BegunAct{{Feature: "quota", To: "3Gi", Since: metav1.NewTime(now.Add(-4 * time.Minute))}}}
+	}
 	for name, r := range map[string]*autopilot.Report{
+		"begun":   autopilot.Of(cluster(begun), none, nil, now),
 		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
 		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
 		"at-rest": autopilot.Of(cluster(open), none, nil, now),
