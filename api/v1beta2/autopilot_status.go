@@ -34,6 +34,11 @@ type AutopilotStatus struct {
 	// relocation is the member that is moved off a node whose disk is slow, or the last one that was, or was to be.
 	// +optional
 	Relocation *Relocation `json:"relocation,omitempty"`
+	// underWay is what the operator has begun and not all members have yet, or the member that it is replacing.
+	// +listType=map
+	// +listMapKey=feature
+	// +optional
+	UnderWay []BegunAct `json:"underWay,omitempty"`
 	// held is what is due and not done, because it is not safe now, the mode is Advise, or it waits for the maintenance window, for the
 	// end of a trial, or for its turn among several clusters.
 	// +listType=map
@@ -188,6 +193,19 @@ type Relocation struct {
 	// givenUp says why the member has stayed there; absent if it has not.
 	// +optional
 	GivenUp string `json:"givenUp,omitempty"`
+}
+
+// BegunAct is an act of Auto Pilot that is under way.
+type BegunAct struct {
+	// feature is the field of spec.autopilot that it belongs to.
+	// +required
+	Feature string `json:"feature"`
+	// to is what all members are to have: the quota, the size of volumes, the requests or the release; or the member that is replaced.
+	// +required
+	To string `json:"to"`
+	// since is when it was begun.
+	// +required
+	Since metav1.Time `json:"since"`
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

@@ -48,11 +48,19 @@ const (
 	//
 	// Nothing. status.autopilot.tuned has the quota; to have another one, set spec.etcd.quotaBackendBytes.
 	ReasonRaisingQuota = "RaisingQuota"
+	// ReasonQuotaRaised means that all members run with the quota that etcd was given because what is in use had come close to the former one.
+	//
+	// Nothing.
+	ReasonQuotaRaised = "QuotaRaised"
 	// ReasonGrowingVolumes means that etcd's quota is to be raised, and that the members are given larger volumes first, up to
 	// spec.autopilot.volume.max.
 	//
 	// Nothing. status.autopilot.volume has the size.
 	ReasonGrowingVolumes = "GrowingVolumes"
+	// ReasonVolumesGrown means that all members have the larger volumes that a higher quota of etcd needs.
+	//
+	// Nothing: the quota is raised next.
+	ReasonVolumesGrown = "VolumesGrown"
 	// ReasonQuotaHeld means that what is in use of a database has come close to etcd's quota, and that the quota is not raised: the message
 	// says why.
 	//
@@ -63,6 +71,10 @@ const (
 	//
 	// Nothing. status.autopilot.resources has what they request; to have anything else, set spec.pod.resources.
 	ReasonResizingMembers = "ResizingMembers"
+	// ReasonMembersResized means that all members request what the operator has chosen, and have it.
+	//
+	// Nothing.
+	ReasonMembersResized = "MembersResized"
 	// ReasonResourcesHeld means that the members use most of the CPU or memory that they request, or little of it for a week, and that this is not
 	// changed: the message says why.
 	//
@@ -73,6 +85,10 @@ const (
 	//
 	// Nothing. status.autopilot.version has the release; to have another one, set spec.version to it.
 	ReasonFollowingPatch = "FollowingPatch"
+	// ReasonPatchFollowed means that all members run the patch release that the operator has chosen of the minor release in spec.version.
+	//
+	// Nothing.
+	ReasonPatchFollowed = "PatchFollowed"
 	// ReasonPatchHeld means that there is a newer patch release of the minor release in spec.version, and that etcd is not updated to it: the
 	// message says why.
 	//
@@ -96,6 +112,10 @@ const (
 	//
 	// Nothing. status.autopilot.relocation says which node that was: see to its disk.
 	ReasonRelocating = "Relocating"
+	// ReasonRelocated means that a member whose disk was slow is removed, and that another one has taken its place.
+	//
+	// Nothing. status.autopilot.relocation says which node that was: see to its disk.
+	ReasonRelocated = "Relocated"
 	// ReasonRelocationHeld means that the disk of a member was slow for an hour, and that it is not moved to another node: the message says why.
 	//
 	// See to that disk, or to what the message names. The operator goes on by itself.
@@ -110,6 +130,10 @@ const (
 	//
 	// Nothing. Once nobody wants to examine the volume, delete it: kubectl delete pvc NAME (docs/autopilot.md).
 	ReasonDivergedMember = "DivergedMember"
+	// ReasonDivergedMemberReplaced means that a member whose data differed is removed, and that another one has taken its place.
+	//
+	// Once nobody wants to examine its volume, if it had one, delete it: kubectl delete pvc NAME (docs/autopilot.md).
+	ReasonDivergedMemberReplaced = "DivergedMemberReplaced"
 	// ReasonDivergedMemberHeld means that a member's data differs from what a majority of the voters agrees on, and that it is not replaced
 	// now, or that members which are too many, to be updated or to be stopped stay until it is known whose data is right: the message says
 	// until when.

@@ -11,6 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // observeAutopilot reads how far Auto Pilot may go, and whether it is this cluster's turn.
@@ -103,4 +104,31 @@ func heldIn(s *v1beta2.EtcdClusterStatus) []v1beta2.HeldAct {
 		return nil
 	}
 	return s.Autopilot.Held
+}
+
+// recordEnded records an event once what Auto Pilot has begun has come to its end. Status has what is under way from pass to pass, so a restart of the
+// operator neither repeats it nor forgets it.
+func (r *Reconciler) recordEnded(p *pass) {
+	for _, act := range status.Ended(p.before, &p.cluster.Status) {
+		reason, what := actEnd(act)
+		took := p.observed.Now.Sub(act.Since.Time).Round(time.Second)
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, reason, "Observe", what+": that took "+took.String())
+	}
+}
+
+// actEnd is the reason of an act's end, and what is so by then.
+func actEnd(act v1beta2.BegunAct) (reason, what string) {
+	switch act.Feature {
+	case plan.FeatureQuota:
+		return v1beta2.ReasonQuotaRaised, "all members run with etcd's quota of " + act.To
+	case plan.FeatureVolume:
+		return v1beta2.ReasonVolumesGrown, "all members have volumes of " + act.To
+	case plan.FeatureResources:
+		return v1beta2.ReasonMembersResized, "all members request " + act.To
+	case plan.FeaturePatches:
+		return v1beta2.ReasonPatchFollowed, "all members run etcd " + act.To
+	case plan.FeatureRelocation:
+		return v1beta2.ReasonRelocated, act.To + ", whose disk was slow, is removed, and another member has taken its place"
+	}
+	return v1beta2.ReasonDivergedMemberReplaced, act.To + ", whose data differed, is removed, and another member has taken its place"
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -156,5 +158,49 @@ func TestHeldEvents(t *testing.T) {
 		if text := strings.Join(got, "; "); text != c.want {
 			t.Errorf("%s: %q, want %q", c.title, text, c.want)
 		}
+	}
+}
+
+// TestEndEvents wants one event once what a feature has begun has come to its end, which says how long that took, and none before or after.
+func TestEndEvents(t *testing.T) {
+	for feature, c := range map[string]struct{ to, want string }{
+		plan.FeatureQuota:      {"4Gi", "Normal QuotaRaised all members run with etcd's quota of 4Gi: that took 2m5s"},
+		plan.FeatureVolume:     {"20Gi", "Normal VolumesGrown all members have volumes of 20Gi: that took 2m5s"},
+		plan.FeatureResources:  {"1250m of CPU", "Normal MembersResized all members request 1250m of CPU: that took 2m5s"},
+		plan.FeaturePatches:    {"3.6.17", "Normal PatchFollowed all members run etcd 3.6.17: that took 2m5s"},
+		plan.FeatureRelocation: {"c-1", "Normal Relocated c-1, whose disk was slow, is removed, and another member has taken its place: that took 2m5s"},
+		plan.FeatureDiverged: {
+			"c-1 (000000000000000a)",
+			"Normal DivergedMemberReplaced c-1 (000000000000000a), whose data differed, is removed, and another member has taken its place: that took 2m5s",
+		},
+	} {
+		chosen := v1beta2.AutopilotStatus{
+			Tuned:      &v1beta2.TunedOptions{QuotaBackendBytes: resource.MustParse("4Gi")},
+			Volume:     &v1beta2.TunedVolume{Size: resource.MustParse("20Gi")},
+			Resources:  &v1beta2.TunedResources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1250m")}},
+			Version:    &v1beta2.ChosenVersion{Version: "3.6.17"},
+			Relocation: &v1beta2.Relocation{Member: "c-1"},
+		}
+		before := v1beta2.EtcdClusterStatus{ClusterID: "000000000000000b", Autopilot: chosen.DeepCopy()}
+		before.Autopilot.UnderWay = []v1beta2.BegunAct{{Feature: feature, To: c.to, Since: metav1.NewTime(begun)}}
+		over := v1beta2.EtcdClusterStatus{ClusterID: before.ClusterID, Autopilot: &chosen}
+		tells := func(title string, from, to v1beta2.EtcdClusterStatus, want string) {
+			t.Helper()
+			recorder := events.NewFakeRecorder(9)
+			p := &pass{cluster: &v1beta2.EtcdCluster{Status: to}, before: &from}
+			p.observed.Now = begun.Add(2*time.Minute + 5*time.Second)
+			(&Reconciler{Recorder: recorder}).recordEnded(p)
+			close(recorder.Events)
+			var got []string
+			for event := range recorder.Events {
+				got = append(got, event)
+			}
+			if text := strings.Join(got, "; "); text != want {
+				t.Errorf("%s, %s: %q, want %q", feature, title, text, want)
+			}
+		}
+		tells("it goes on", before, before, "")
+		tells("it ends", before, over, c.want)
+		tells("it is over", over, over, "")
 	}
 }

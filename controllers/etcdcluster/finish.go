@@ -158,6 +158,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordExposed(p)
 	r.recordAlarm(p)
 	r.recordDefragmented(p)
+	r.recordEnded(p)
 	r.recordHeld(p)
 	r.recordAnomaly(p)
 	told, some := p.action, true

@@ -27,6 +27,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Persistent:   resources.PodPersistent(pod),
 		Version:      version.OfImage(resources.ImageOf(pod)),
 		Image:        imageByDigest(pod),
+		Quota:        resources.PodQuota(pod),
 		Restarts:     int(containerOf(pod).RestartCount),
 		Replaced:     replaced(pod),
 		Transport:    resources.PodTransport(pod),

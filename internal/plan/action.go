@@ -245,7 +245,7 @@ type CommitTuning struct {
 	Tuned
 	// From is the quota so far, Member the one whose database has come close to it, and FromVolume the size of volumes so far, 0 if that
 	// stays, as is FromResources, what members requested. FromVersion is etcd's version so far, empty if that stays, and Because why either is
-	// taken back. All are only for messages.
+	// taken back. All are only for people: for messages, and for status to say what is under way.
 	From, FromVolume             int64
 	FromResources                Resources
 	Member, FromVersion, Because string

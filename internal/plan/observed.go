@@ -182,6 +182,9 @@ type Pod struct {
 	Version string
 	// Image is the pod's image by its digest, as the pod names it or as the runtime says, empty if that is not known.
 	Image string `json:",omitempty"`
+	// Quota is the size of the database, in bytes, from which on etcd in this pod takes no writes, by the options that it is started with, whatever
+	// its version; 0 if there is no limit, or if the pod does not say.
+	Quota int64 `json:",omitempty"`
 	// Restarts is how often etcd's container has been started again in the pod.
 	Restarts int `json:",omitempty"`
 	// Replaced is true if the container that ended last is one that a change of the image was to replace.

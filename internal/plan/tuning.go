@@ -145,12 +145,17 @@ func (v *view) nextQuota() int64 {
 }
 
 // adoptedQuota is the quota that members of a cluster run with whose status was lost, if Auto Pilot may have raised it. No more is believed than
-// it may be raised to. Members before etcd 3.6 do not tell.
+// it may be raised to. etcd tells from 3.6 on, and the pods whatever it is, and whether or not it answers.
 func (o Observed) adoptedQuota(cluster uint64) Tuned {
 	told := int64(0)
 	for _, a := range o.Etcd.Answers {
 		if a.ClusterID == cluster {
 			told = max(told, a.Quota)
+		}
+	}
+	for _, p := range o.Pods {
+		if p.Permit != nil && uint64(p.Permit.ClusterID) == cluster && !p.Deleting {
+			told = max(told, p.Quota)
 		}
 	}
 	told = min(told, o.Cluster.Autopilot.MaxQuota)
@@ -211,6 +216,21 @@ func (v *view) againstGrowing(next int64) string {
 		}
 	}
 	return ""
+}
+
+// Begins is the feature that begins something with it, empty if it takes something back.
+func (a CommitTuning) Begins() string {
+	switch {
+	case a.Because != "":
+		return ""
+	case a.FromVersion != "":
+		return FeaturePatches
+	case a.FromResources != (Resources{}):
+		return FeatureResources
+	case a.FromVolume > 0:
+		return FeatureVolume
+	}
+	return FeatureQuota
 }
 
 func (a CommitTuning) describe() Description {

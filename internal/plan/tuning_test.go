@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 const gibi = 1 << 30
@@ -135,23 +136,41 @@ func TestGrowQuota(t *testing.T) {
 	}
 }
 
-// TestTunedIsAdopted: where the status was lost, the members say what their quota was raised to.
+// TestTunedIsAdopted: where the status was lost, the members say what their quota was raised to, or their pods do.
 func TestTunedIsAdopted(t *testing.T) {
 	adopted := func(change func(*Observed)) Tuned {
 		o := edit(filled(100<<20), func(o *Observed) { o.Etcd.Answers[1].Quota = 3 * gibi }, change)
 		return Record{}.adopt(Adopt{ClusterID: o.Cluster.ID}, o).Tuned
+	}
+	// old is a cluster of members before etcd 3.6, which do not tell, and of whose pods one was started with more.
+	old := func(changes ...func(*Observed)) func(*Observed) {
+		return func(o *Observed) {
+			for i := range o.Etcd.Answers {
+				o.Etcd.Answers[i].Quota, o.Pods[i].Quota = 0, 2*gibi
+			}
+			o.Pods[1].Quota = 3 * gibi
+			for _, change := range changes {
+				change(o)
+			}
+		}
 	}
 	want := raised(3*gibi, 2*gibi)
 	for title, c := range map[string]struct {
 		change func(*Observed)
 		want   Tuned
 	}{
-		"one was raised":            {func(*Observed) {}, want},
-		"no more than the maximum":  {func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }, raised(2560<<20, 2*gibi)},
-		"the spec has more":         {func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi }, Tuned{}},
-		"the mode is Off":           {func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }, Tuned{}},
-		"it is of another cluster":  {func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }, Tuned{}},
-		"no member tells its quota": {func(o *Observed) { o.Etcd.Answers[1].Quota = 0 }, Tuned{}},
+		"a pod says it":                     {old(), want},
+		"a pod says it, and nobody answers": {old(func(o *Observed) { o.Etcd.Answers = nil }), want},
+		"a pod says more than the maximum":  {old(func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }), raised(2560<<20, 2*gibi)},
+		"a pod never started etcd":          {old(func(o *Observed) { o.Pods[1].Permit = nil }), Tuned{}},
+		"a pod is of another cluster":       {old(func(o *Observed) { o.Pods[1].Permit = &member.Permit{ClusterID: 0xbad} }), Tuned{}},
+		"a pod is about to go":              {old(func(o *Observed) { o.Pods[1].Deleting = true }), Tuned{}},
+		"one was raised":                    {func(*Observed) {}, want},
+		"no more than the maximum":          {func(o *Observed) { o.Cluster.Autopilot.MaxQuota = 2560 << 20 }, raised(2560<<20, 2*gibi)},
+		"the spec has more":                 {func(o *Observed) { o.Cluster.SpecQuota = 4 * gibi }, Tuned{}},
+		"the mode is Off":                   {func(o *Observed) { o.Cluster.Autopilot.Grow = ModeOff }, Tuned{}},
+		"it is of another cluster":          {func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }, Tuned{}},
+		"no member tells its quota":         {func(o *Observed) { o.Etcd.Answers[1].Quota = 0 }, Tuned{}},
 	} {
 		if got := adopted(c.change); got != c.want {
 			t.Errorf("%s: %+v, want %+v", title, got, c.want)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,6 +38,15 @@ func SpecQuota(c *v1beta2.EtcdCluster, version string) int64 {
 	bare := &v1beta2.EtcdCluster{Spec: c.Spec}
 	options, _ := Options(bare, version)
 	return Quota(options)
+}
+
+// PodQuota is the quota that etcd in a pod is started with, whatever its version: see Quota. It is 0, too, if the pod does not say.
+func PodQuota(pod *corev1.Pod) int64 {
+	config, known := podConfig(pod)
+	if !known {
+		return 0
+	}
+	return Quota(config.Options)
 }
 
 // tunedQuota is what Auto Pilot has raised the quota to, in bytes, 0 if it has not: it counts until the spec has another one than it was

@@ -96,6 +96,9 @@ func TestOptionsProblems(t *testing.T) {
 
 // TestTunedQuota has members be given the quota that Auto Pilot has raised, until the spec has another one than it was raised from.
 func TestTunedQuota(t *testing.T) {
+	if got := PodQuota(&corev1.Pod{}); got != 0 {
+		t.Errorf("a pod without a configuration says %d", got)
+	}
 	tuned := func(insteadOf string, edit func(*v1beta2.EtcdClusterSpec)) *v1beta2.EtcdCluster {
 		return cluster(func(c *v1beta2.EtcdCluster) {
 			c.Status.Autopilot = &v1beta2.AutopilotStatus{Tuned: &v1beta2.TunedOptions{
@@ -126,6 +129,10 @@ func TestTunedQuota(t *testing.T) {
 			}
 			if given := memberConfig(c.cluster, "c-0", member.Transport{}).Options; Quota(given) != c.want {
 				t.Errorf("a member is given %v", given)
+			}
+			pod, err := Pod(c.cluster, "c-0", 1, nil, PodOptions{EtcdVersion: "3.5.35"})
+			if err != nil || PodQuota(pod) != c.want {
+				t.Errorf("its pod says %d (%v)", PodQuota(pod), err)
 			}
 		})
 	}

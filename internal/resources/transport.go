@@ -47,15 +47,21 @@ func TransportMark(t member.Transport) any {
 
 // PodTransport is what the member in a pod serves; unchanged for as long as the pod is there.
 func PodTransport(pod *corev1.Pod) member.Transport {
+	config, _ := podConfig(pod)
+	return config.Transport
+}
+
+// podConfig is the configuration that a pod was made with; false if it says none.
+func podConfig(pod *corev1.Pod) (member.Config, bool) {
 	for _, v := range EtcdOf(pod).Env {
 		if v.Name != member.EnvConfig {
 			continue
 		}
 		if config, err := member.ParseConfig(v.Value); err == nil {
-			return config.Transport
+			return *config, true
 		}
 	}
-	return member.Transport{}
+	return member.Config{}, false
 }
 
 // VolumeTransport is what the pod on a volume is to serve.

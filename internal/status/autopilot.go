@@ -10,9 +10,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// setAutopilot shows what Auto Pilot would do, and how far the operator lets it go if that is not all the way.
+// setAutopilot shows what Auto Pilot would do, what it has begun, and how far the operator lets it go if that is not all the way.
 func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
-	shown := v1beta2.AutopilotStatus{Held: held(s, in)}
+	shown := v1beta2.AutopilotStatus{Held: held(s, in), UnderWay: unfinished(s, in)}
 	if in.OperatorMode != v1beta2.AutopilotOn {
 		shown.OperatorMode = in.OperatorMode
 	}
@@ -21,7 +21,7 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 		shown.RefusedVersions, shown.Relocation, shown.Resources = s.Autopilot.RefusedVersions, s.Autopilot.Relocation, s.Autopilot.Resources
 	}
 	s.Autopilot = nil
-	if len(shown.Held) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
+	if len(shown.Held) > 0 || len(shown.UnderWay) > 0 || shown.OperatorMode != "" || shown.Tuned != nil || shown.Volume != nil || shown.Version != nil ||
 		shown.Relocation != nil || len(shown.RefusedVersions) > 0 || shown.Resources != nil {
 		s.Autopilot = &shown
 	}

@@ -96,7 +96,7 @@ func observePod(p *Pod) plan.Pod {
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, RefusedAttempt: p.Refused, InService: p.Serving,
 		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", ResizeInfeasible: p.Unfit,
-		Transport: p.Transport, Avoids: p.Avoids, Restarts: p.Restarts,
+		Transport: p.Transport, Avoids: p.Avoids, Restarts: p.Restarts, Quota: p.given(),
 	}
 	if p.Resizing {
 		out.Resizing = "in progress"

@@ -1,4 +1,4 @@
-// Package autopilot says how far Auto Pilot goes in a cluster, what it holds back and why, and what it has done lately. It asks nobody.
+// Package autopilot says how far Auto Pilot goes in a cluster, what it has begun, what it holds back and why, and what it has done lately. It asks nobody.
 package autopilot
 
 import (
@@ -20,6 +20,8 @@ type Report struct {
 	Features []Feature `json:"features"`
 	// Window is the maintenance window, nil if there is none.
 	Window *Window `json:"window,omitempty"`
+	// UnderWay is what was begun and not all members have yet, as in status.
+	UnderWay []v1beta2.BegunAct `json:"underWay,omitempty"`
 	// Held is what is due and not done, as in status.
 	Held []v1beta2.HeldAct `json:"held"`
 	// Recovery is what could be done about a lost quorum, as in status; nil while there is nothing to confirm.
@@ -65,7 +67,7 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 	operator := v1beta2.AutopilotMode("")
 	if c.Status.Autopilot != nil {
 		operator = c.Status.Autopilot.OperatorMode
-		r.Held = append(r.Held, c.Status.Autopilot.Held...)
+		r.UnderWay, r.Held = c.Status.Autopilot.UnderWay, append(r.Held, c.Status.Autopilot.Held...)
 	}
 	if c.Status.Recovery != nil {
 		r.Recovery = c.Status.Recovery.Plan

@@ -87,8 +87,12 @@ func TestWrite(t *testing.T) {
 			Message: "what demo-1 holds, up to revision 42, can be made the cluster's data; writes that were acknowledged after that revision are lost then",
 		}}
 	}
+	begun := func(c *v1beta2.EtcdCluster) {
+		c.Status.Autopilot = &v1beta2.AutopilotStatus{UnderWay: []v1beta2.BegunAct{{Feature: "quota", To: "3Gi", Since: metav1.NewTime(now.Add(-4 * time.Minute))}}}
+	}
 	for name, r := range map[string]*autopilot.Report{
 		"lost":    autopilot.Of(cluster(lost), none, nil, now),
+		"begun":   autopilot.Of(cluster(begun), none, nil, now),
 		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
 		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
 		"at-rest": autopilot.Of(cluster(open), none, nil, now),

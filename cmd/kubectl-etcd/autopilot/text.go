@@ -32,6 +32,10 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 	if r.Window != nil {
 		p.Paragraph("window", len("window"), column, r.Window.sentence(r.now))
 	}
+	const begun = "under way"
+	for _, b := range r.UnderWay {
+		p.Paragraph(begun, len(begun), column, fmt.Sprintf("%s, for %s: %s", b.Feature, duration.HumanDuration(r.now.Sub(b.Since.Time)), b.To))
+	}
 	for _, h := range r.Held {
 		p.Line()
 		p.Paragraph(p.In(terminal.Yellow, "!")+" "+terminal.Clean(h.Feature), len(h.Feature)+2, column+2,

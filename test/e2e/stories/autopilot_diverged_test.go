@@ -59,6 +59,7 @@ func autopilotDiverged(t *testing.T, etcd edition) {
 	must(t, s.Recovered(t.Context(), culprit.UID, limit))
 	s.settled()
 	s.report("it was replaced")
+	s.toldOnce(v1beta2.ReasonDivergedMemberReplaced)
 	found := slices.DeleteFunc(s.said(v1beta2.ReasonDivergedMember), func(note string) bool { return !strings.Contains(note, "its volume is kept") })
 	if len(found) != 1 {
 		t.Errorf("it is said %d times that a member is replaced: %q", len(found), found)

@@ -30,9 +30,7 @@ func TestNoSpace(t *testing.T) {
 			s := begin(t, "nospace-"+strings.ReplaceAll(version, ".", "-"), smallQuota(version))
 			s.settled()
 			s.client()
-			s.overwrites(24) // history that is old enough by the time that it is needed
-			s.look("old")
-			time.Sleep(historyKept)
+			s.ages(24)
 			began := s.exhausts()
 			s.look("full")
 			took := s.writesAgain(began)
@@ -74,9 +72,7 @@ func fullWithFrozenVoter(t *testing.T, etcd edition) {
 	spec.Autopilot = &v1beta2.AutopilotSpec{Defragment: &v1beta2.AutopilotFeature{Mode: v1beta2.AutopilotOff}}
 	s := etcd.begin(t, "frozen-voter", spec)
 	s.settled()
-	s.overwrites(16)
-	s.look("old")
-	time.Sleep(historyKept)
+	s.ages(16)
 	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
 	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
 	t.Cleanup(thaw)
@@ -103,6 +99,14 @@ func smallQuota(version string) v1beta2.EtcdClusterSpec {
 	quota, spec := resource.MustParse("32Mi"), onVolumes(3)
 	spec.Version, spec.Etcd = version, &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
 	return spec
+}
+
+// ages overwrites so many MiB, and waits until that is history that the operator may give up.
+func (s *story) ages(mebi int) {
+	s.t.Helper()
+	s.overwrites(mebi)
+	s.look("old")
+	time.Sleep(historyKept)
 }
 
 // overwrites writes so many MiB, under a few keys.

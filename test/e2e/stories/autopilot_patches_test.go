@@ -55,6 +55,7 @@ func followPatches(t *testing.T, etcd edition) {
 	s.has("before", 10)
 	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonFollowingPatch)
+	s.toldOnce(v1beta2.ReasonPatchFollowed)
 	s.unsaid(v1beta2.ReasonPatchRefused)
 }
 
@@ -78,6 +79,7 @@ func patchFailsLater(t *testing.T, etcd edition) {
 	s.has("before", 10)
 	s.report("a client saw")
 	s.saidOnce(v1beta2.ReasonPatchRefused, "taking etcd ") // that it is held from then on is said with the same reason
+	s.unsaid(v1beta2.ReasonPatchFollowed)
 
 	other := begin(t, etcd.named("patch-held"), ofVersion(p.former))
 	other.settled()

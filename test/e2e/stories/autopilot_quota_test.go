@@ -41,6 +41,7 @@ func growQuota(t *testing.T, etcd edition) {
 	s.unsaid(v1beta2.ReasonNoSpace)
 	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
+	s.toldOnce(v1beta2.ReasonQuotaRaised)
 }
 
 // TestQuotaReached has live keys fill the quota faster than anybody looks: nothing can be given up, and it is raised although writes are refused
@@ -69,6 +70,7 @@ func quotaReached(t *testing.T, etcd edition) {
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 	s.settled()
 	s.report("a client saw")
+	s.toldOnce(v1beta2.ReasonQuotaRaised)
 }
 
 // growing is a cluster with that quota, on volumes that have room for the next two.

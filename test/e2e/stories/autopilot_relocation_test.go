@@ -58,6 +58,7 @@ func relocate(t *testing.T, etcd edition) {
 		}
 	}
 	s.relocatesOnce()
+	s.toldOnce(v1beta2.ReasonRelocated)
 	s.unsaid(v1beta2.ReasonRelocationGivenUp)
 }
 
@@ -104,6 +105,7 @@ func relocateHeld(t *testing.T, etcd edition) {
 	}
 	s.relocatesOnce()
 	s.toldOnce(v1beta2.ReasonRelocationGivenUp)
+	s.unsaid(v1beta2.ReasonRelocated)
 }
 
 // relocatable is a cluster of three on disks of their own, whose members may be moved.

@@ -69,6 +69,9 @@ func resize(t *testing.T, etcd edition) {
 	if said := s.said(v1beta2.ReasonResizingMembers); len(said) == 0 || !strings.HasPrefix(said[0], "having the members request") {
 		t.Errorf("it is told: %q", said)
 	}
+	if len(s.said(v1beta2.ReasonMembersResized)) == 0 {
+		t.Error("it is not told that all members were resized")
+	}
 }
 
 // TestResizeHeld has members use most of the CPU that they request, first at the maximum, and then where no node has room for more: it is said why

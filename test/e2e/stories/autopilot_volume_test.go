@@ -53,6 +53,8 @@ func growVolume(t *testing.T, etcd edition) {
 	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonGrowingVolumes)
 	s.toldOnce(v1beta2.ReasonRaisingQuota)
+	s.toldOnce(v1beta2.ReasonVolumesGrown)
+	s.toldOnce(v1beta2.ReasonQuotaRaised)
 }
 
 // TestGrowVolumeByReplacement does the same where volumes cannot be expanded: the members are replaced one after the other.
@@ -76,6 +78,8 @@ func growVolumeByReplacement(t *testing.T, etcd edition) {
 	s.settled()
 	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonGrowingVolumes)
+	s.toldOnce(v1beta2.ReasonVolumesGrown)
+	s.toldOnce(v1beta2.ReasonQuotaRaised)
 	s.unsaid(v1beta2.ReasonNoSpace)
 }
 
