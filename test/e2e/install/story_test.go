@@ -111,7 +111,13 @@ func (s *story) image(r released.Release) string {
 // leads waits until an operator of a release acts, and so many of it are there, and no other.
 func (s *story) leads(r released.Release, replicas int) {
 	s.t.Helper()
-	image, stamp := s.image(r), fmt.Sprintf("%q:%q", "version", "v"+r.Version)
+	s.leadsAs(s.image(r), r, replicas)
+}
+
+// leadsAs is leads, of a release whose operator is asked for by that name of its image.
+func (s *story) leadsAs(image string, r released.Release, replicas int) {
+	s.t.Helper()
+	stamp := fmt.Sprintf("%q:%q", "version", "v"+r.Version)
 	must(s.t, harness.Await(s.t.Context(), "the operator of "+r.Version+" leads", limit, func(ctx context.Context) (string, bool) {
 		pods, err := s.Operators(ctx, harness.OperatorNamespace)
 		others := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.Containers[0].Image != image })
