@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Timing is how fast the alerts are.
@@ -53,7 +55,7 @@ const (
 )
 
 // Runbooks is where the page of each alert is, followed by its name and ".md".
-const Runbooks = "https://github.com/etcdpilot/etcd-operator/blob/main/docs/runbooks/"
+const Runbooks = version.Main + "docs/runbooks/"
 
 // Job is what Prometheus Operator calls the operator as a target of the ServiceMonitor: the name of its Service.
 const Job = "etcd-operator-controller-manager-metrics-service"

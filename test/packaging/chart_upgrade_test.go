@@ -148,6 +148,10 @@ func TestChartOnAServer(t *testing.T) {
 	if r.crd(t, clusters).Annotations["newer"] != "" {
 		t.Error("helm rollback keeps the CRDs of the later release")
 	}
+	r.does(t, "upgrade", r.chart, "--reset-then-reuse-values", "--set", "crds.enabled=false")
+	if kept := r.crd(t, clusters); kept.DeletionTimestamp != nil {
+		t.Error("helm upgrade without the CRDs deletes them")
+	}
 }
 
 // uninstalled wants the CRDs to be all that is left.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -165,7 +165,7 @@ const section = "Auto Pilot"
 
 // eventsOf are those with a reason of Auto Pilot.
 func eventsOf(all []Event) []Event {
-	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return !strings.Contains(doctor.Meaning(e.Reason).Section, section) })
+	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return !strings.Contains(reasons.Of(e.Reason).Section, section) })
 	slices.SortStableFunc(found, func(a, b Event) int { return b.Time.Compare(a.Time) })
 	return found
 }

@@ -106,7 +106,7 @@ func TestWrite(t *testing.T) {
 			must(t, r.Write(&coloured, true))
 			golden(t, name, out.String())
 			for line := range strings.Lines(out.String()) {
-				if n := utf8.RuneCountInString(line); n > terminal.Columns+1 {
+				if n := utf8.RuneCountInString(line); n > terminal.Columns+1 && !strings.Contains(line, "https://") { // what is copied is in one piece
 					t.Errorf("a line of %d columns: %s", n, line)
 				}
 			}

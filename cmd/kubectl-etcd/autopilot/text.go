@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
@@ -41,9 +41,10 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 		p.Paragraph(p.In(terminal.Yellow, "!")+" "+terminal.Clean(h.Feature), len(h.Feature)+2, column+2,
 			fmt.Sprintf("%s, for %s", h.Reason, duration.HumanDuration(r.now.Sub(h.Since.Time))))
 		p.Paragraph("", 0, column+2, h.Message)
-		if todo := doctor.Meaning(h.Reason).Todo; todo != "" {
+		if todo := reasons.Of(h.Reason).Todo; todo != "" {
 			p.Paragraph("", 0, column+2, "what to do: "+todo)
 		}
+		reasons.Write(p, column+2, h.Reason)
 	}
 	r.recovery(p)
 	r.lately(p)

@@ -13,6 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
@@ -35,6 +36,8 @@ type Group struct {
 
 	// flags are what to tell "backup list" beside the URL.
 	flags string
+	// failure is the reason for which the last one failed, which is the first of Problems then.
+	failure string
 }
 
 // Snapshot is one of them.
@@ -70,6 +73,7 @@ func ofBackup(b v1beta2.EtcdBackup) Group {
 	}
 	g.Count = max(g.Count, len(g.Snapshots))
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp); c != nil && c.Status == metav1.ConditionFalse {
+		g.failure = c.Reason
 		g.Problems = append(g.Problems, "the last one failed: "+c.Reason+": "+c.Message)
 	}
 	if b.Spec.Suspend {
@@ -104,8 +108,11 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 	if g.ClusterID != "" {
 		output.Say(t, "etcd's cluster ID %s%s", g.ClusterID, g.latest())
 	}
-	for _, problem := range g.Problems {
+	for i, problem := range g.Problems {
 		output.Warn(t, "%s", problem)
+		if link := reasons.Link(g.failure); i == 0 && link != "" {
+			line(t, reasons.Lead+link)
+		}
 	}
 	if len(g.Snapshots) == 0 {
 		line(t, "no snapshots yet")

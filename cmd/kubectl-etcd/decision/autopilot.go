@@ -3,6 +3,7 @@ package decision
 import (
 	"fmt"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -52,6 +53,7 @@ func (r *Report) writeAutopilot(p *terminal.Page) {
 	}
 	for _, a := range r.Held {
 		a.write(p, "held")
+		reasons.Write(p, column, a.Reason)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 	"github.com/etcdpilot/etcd-operator/internal/explain"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -158,8 +159,14 @@ func (r *Report) writeForeseen(p *terminal.Page) {
 	}
 }
 
+// blocked is the action that waits for somebody.
+var blocked = plan.Describe(plan.Blocked{}).Action
+
 func (d Decision) write(p *terminal.Page, when string) {
 	p.Paragraph(p.In(terminal.Bold, when), len(when), column, d.sentence())
+	if d.Action == blocked {
+		reasons.Write(p, column, d.Reason)
+	}
 	if d.For != "" {
 		p.Paragraph("", 0, column, "rule "+d.Rule+": "+d.For)
 	}

@@ -80,6 +80,21 @@ func TestOtherwise(t *testing.T) {
 	}
 }
 
+// TestBlocked leads to what is to be done if the operator waits for somebody.
+func TestBlocked(t *testing.T) {
+	p := logged(t)
+	p.Observed.Etcd.Answers[0].ClusterID++
+	r, err := decision.Of(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	const want = "\n          why and what to do: https://github.com/etcdpilot/etcd-operator/blob/main/docs/reasons.md#clusteridmismatch\n"
+	if err := r.Write(&out, p.Observed.Now, false); err != nil || r.Now.Action != "Blocked" || strings.Count(out.String(), want) != 1 {
+		t.Errorf("%v, and written as\n%s", err, out.String())
+	}
+}
+
 // TestLast takes the last decision about the very cluster.
 func TestLast(t *testing.T) {
 	first, second, other := logged(t), logged(t), logged(t)

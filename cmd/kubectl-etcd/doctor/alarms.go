@@ -6,7 +6,6 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -23,7 +22,7 @@ func alarms(f *Facts) []Finding {
 			one.Commands = nil
 		}
 		told[alarm.Kind] = true
-		one.Runbook = alerts.Runbooks + "EtcdWritesRefused.md"
+		one.Runbook = runbook("EtcdWritesRefused")
 		found = append(found, one)
 	}
 	return orGood(found, "none")

@@ -2,7 +2,7 @@ package doctor
 
 import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 )
 
 // autopilot tells what Auto Pilot holds back; nothing if that is nothing.
@@ -16,8 +16,8 @@ func autopilot(f *Facts) (found []Finding) {
 			continue
 		}
 		one := doubtful("%s is held: %s: %s", h.Feature, h.Reason, h.Message)
-		one.Next, one.ByHand = "the operator does it once it may", Meaning(h.Reason).Todo
-		one.Runbook = alerts.Runbooks + "EtcdAutopilotHeld.md"
+		one.Next, one.ByHand = "the operator does it once it may", reasons.Of(h.Reason).Todo
+		one.Why, one.Runbook = reasons.Link(h.Reason), runbook("EtcdAutopilotHeld")
 		found = append(found, one)
 	}
 	return found

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -76,7 +76,7 @@ func certificates(f *Facts) []Finding {
 		if left <= 0 {
 			one = wrong("%s.crt in the Secret %s has expired %s ago", c.Use, c.Secret, duration.HumanDuration(-left))
 		}
-		one.ByHand, one.Runbook = "renew it, or see what keeps its issuer from it", alerts.Runbooks+"EtcdCertificateExpiring.md"
+		one.ByHand, one.Runbook = "renew it, or see what keeps its issuer from it", runbook("EtcdCertificateExpiring")
 		if c.RenewTime != nil {
 			one.Next = "the operator renews it, and is late"
 		}
@@ -85,7 +85,7 @@ func certificates(f *Facts) []Finding {
 	if said := meta.FindStatusCondition(f.Cluster.Status.Conditions, v1beta2.ConditionCertificatesValid); len(found) == 0 && said != nil &&
 		said.Status != metav1.ConditionTrue {
 		one := doubtful("%s: %s", said.Reason, said.Message)
-		one.ByHand = Meaning(said.Reason).Todo
+		one.ByHand, one.Why = reasons.Of(said.Reason).Todo, reasons.Link(said.Reason)
 		return []Finding{one}
 	}
 	return orGood(found, "the first to expire is %s.crt in the Secret %s, in %s", all[0].Use, all[0].Secret, duration.HumanDuration(all[0].NotAfter.Sub(f.Now)))
@@ -141,10 +141,10 @@ func (f *Facts) backup(b v1beta2.EtcdBackup) (one Finding, bad bool) {
 	}
 	if failed {
 		one.Next = "the operator tries again by itself"
-		one.ByHand = Meaning(said.Reason).Todo
+		one.ByHand, one.Why = reasons.Of(said.Reason).Todo, reasons.Link(said.Reason)
 	}
 	if one.Verdict == Wrong {
-		one.Runbook = alerts.Runbooks + "EtcdBackupStale.md"
+		one.Runbook = runbook("EtcdBackupStale")
 	}
 	return one, true
 }

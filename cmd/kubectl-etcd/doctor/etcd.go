@@ -8,8 +8,8 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -107,7 +107,7 @@ func space(f *Facts) []Finding {
 		if float64(a.InUse) > full*float64(quota) {
 			one := doubtful("%s has %s of data, %d %% of its quota of %s: at 100 %% it takes no writes", name, terminal.Size(a.InUse), used, terminal.Size(quota))
 			one.ByHand = "raise spec.etcd.quotaBackendBytes, set spec.etcd.autoCompaction, or delete keys"
-			one.Runbook = alerts.Runbooks + "EtcdSpaceLow.md"
+			one.Runbook = runbook("EtcdSpaceLow")
 			found = append(found, one)
 		}
 	}
@@ -152,7 +152,7 @@ func disk(f *Facts) []Finding {
 		if slowest = max(slowest, took); took > slowDisk {
 			one := doubtful("one of 100 flushes of the log of %s has taken more than %s since it started", name, short(took))
 			one.Next = "the leadership moves to another member if this one leads and is much slower than the others"
-			one.ByHand, one.Runbook = "look at what else uses that disk", alerts.Runbooks+"EtcdDiskSlow.md"
+			one.ByHand, one.Runbook = "look at what else uses that disk", runbook("EtcdDiskSlow")
 			found = append(found, one)
 		}
 	}
@@ -178,7 +178,7 @@ func network(f *Facts) []Finding {
 			}
 			if slowest = max(slowest, took); took > slowNetwork {
 				one := doubtful("one of 100 round trips from %s to %s has taken more than %s since it started", name, to.Name, short(took))
-				one.ByHand, one.Runbook = "look at the network between their nodes, and at their processors", alerts.Runbooks+"EtcdPeerSlow.md"
+				one.ByHand, one.Runbook = "look at the network between their nodes, and at their processors", runbook("EtcdPeerSlow")
 				found = append(found, one)
 			}
 		}
@@ -227,8 +227,8 @@ func hashes(f *Facts) []Finding {
 	}
 	slices.Sort(says)
 	one := wrong("the data differs at revision %d: hash %s", revision, strings.Join(says, "; hash "))
-	one.ByHand = Meaning(v1beta2.ReasonCorrupt).Todo
-	one.Runbook = alerts.Runbooks + "EtcdWritesRefused.md"
+	one.ByHand = reasons.Of(v1beta2.ReasonCorrupt).Todo
+	one.Runbook = runbook("EtcdWritesRefused")
 	return append(found, one)
 }
 

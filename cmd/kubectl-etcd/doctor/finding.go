@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Verdict is what a finding means.
@@ -29,7 +30,9 @@ type Finding struct {
 	ByHand string `json:"byHand,omitempty"`
 	// Commands are what to run for that, in order. In capital letters is what only a person knows.
 	Commands []string `json:"commands,omitempty"`
-	// Runbook is the address of a page about it.
+	// Why is the address of what docs/reasons.md says of the reason that the operator gives, if it is about one, and Runbook that of a page
+	// about it.
+	Why     string `json:"why,omitempty"`
 	Runbook string `json:"runbook,omitempty"`
 }
 
@@ -131,6 +134,9 @@ func doubtful(format string, args ...any) Finding {
 func wrong(format string, args ...any) Finding {
 	return Finding{Verdict: Wrong, Found: fmt.Sprintf(format, args...)}
 }
+
+// runbook is the address of the page about an alert.
+func runbook(alert string) string { return version.Document("docs/runbooks/" + alert + ".md") }
 
 // unread is what is found where nothing could be read.
 func (f *Facts) unread(source Source, what string) []Finding {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -64,7 +64,7 @@ func operator(f *Facts) []Finding {
 func gone(format string, args ...any) Finding {
 	found := wrong(format, args...)
 	found.ByHand = "see why its pod does not run: kubectl get pods -A -l control-plane=controller-manager. Members serve on without it, and nothing is repaired or backed up"
-	found.Runbook = alerts.Runbooks + "EtcdOperatorDown.md"
+	found.Runbook = runbook("EtcdOperatorDown")
 	return found
 }
 
@@ -108,7 +108,7 @@ func (f *Facts) under() string {
 func conditions(f *Facts) []Finding {
 	var found []Finding
 	types := map[string][]string{} // by reason
-	var reasons []metav1.Condition
+	var amiss []metav1.Condition   // the first of each reason
 	for _, kind := range []string{
 		v1beta2.ConditionAvailable, v1beta2.ConditionDegraded, v1beta2.ConditionReady, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
 		v1beta2.ConditionAnomaly,
@@ -121,18 +121,18 @@ func conditions(f *Facts) []Finding {
 			continue
 		}
 		if types[said.Reason] == nil {
-			reasons = append(reasons, *said)
+			amiss = append(amiss, *said)
 		}
 		types[said.Reason] = append(types[said.Reason], kind+" is "+string(said.Status))
 	}
-	for _, said := range reasons {
-		means := Meaning(said.Reason)
+	for _, said := range amiss {
+		means := reasons.Of(said.Reason)
 		one := doubtful("%s for %s, %s: %s", strings.Join(types[said.Reason], ", "), duration.HumanDuration(f.Now.Sub(said.LastTransitionTime.Time)), said.Reason,
 			cmp.Or(said.Message, means.Says))
 		if said.Type != v1beta2.ConditionReady { // that one alone is not true during every change
 			one.Verdict = Wrong
 		}
-		one.Next, one.ByHand = f.under(), means.Todo
+		one.Next, one.ByHand, one.Why = f.under(), means.Todo, reasons.Link(said.Reason)
 		found = append(found, one)
 	}
 	if len(f.Cluster.Status.Conditions) == 0 {

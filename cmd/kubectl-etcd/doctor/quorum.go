@@ -6,7 +6,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
 )
 
 // voters are the members that vote, as status has them.
@@ -78,12 +77,12 @@ func quorum(f *Facts) []Finding {
 	switch {
 	case up < needed:
 		found := wrong("lost: %s; clients can neither write nor read", says)
-		found.Next, found.Runbook = f.under(), alerts.Runbooks+"EtcdQuorumLost.md"
+		found.Next, found.Runbook = f.under(), runbook("EtcdQuorumLost")
 		found.ByHand = "bring back the members below. Delete nothing: their data is what is left"
 		return []Finding{found}
 	case up == needed && len(voters) >= needsMargin:
 		found := doubtful("the next failure is an outage: %s", says)
-		found.Next, found.Runbook = f.under(), alerts.Runbooks+"EtcdNoMargin.md"
+		found.Next, found.Runbook = f.under(), runbook("EtcdNoMargin")
 		found.ByHand = "bring back the members below"
 		return []Finding{found}
 	}

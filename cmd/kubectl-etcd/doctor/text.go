@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
@@ -51,6 +52,9 @@ func (f Finding) advise(p *terminal.Page) {
 	margin := strings.Repeat(" ", column)
 	for _, command := range f.Commands {
 		p.Line(margin + terminal.Clean(command))
+	}
+	if f.Why != "" {
+		p.Line(margin + reasons.Lead + f.Why)
 	}
 	if f.Runbook != "" {
 		p.Line(margin + "see " + f.Runbook)

@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) {
 				documented.Shows(t, "kubectl etcd status demo", out.String())
 			}
 			for line := range strings.Lines(out.String()) {
-				if n := utf8.RuneCountInString(line); n > columns+1 {
+				if n := utf8.RuneCountInString(line); n > columns+1 && !strings.Contains(line, "https://") { // what is copied is in one piece
 					t.Errorf("a line of %d columns: %s", n, line)
 				}
 			}

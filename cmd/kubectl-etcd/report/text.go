@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -43,13 +45,7 @@ func (c *Cluster) head(t *terminal.Page) {
 	if c.Paused {
 		t.Line(t.In(terminal.Yellow, "!") + " paused: the operator changes nothing (spec.paused)")
 	}
-	for _, kind := range []string{
-		v1beta2.ConditionReady, v1beta2.ConditionDegraded, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
-	} {
-		if said := meta.FindStatusCondition(c.Conditions, kind); said != nil {
-			c.condition(t, *said)
-		}
-	}
+	c.conditions(t)
 }
 
 func (c *Cluster) margin(t *terminal.Page) string {
@@ -67,20 +63,36 @@ func (c *Cluster) margin(t *terminal.Page) string {
 	}
 }
 
-// condition writes one that is not as it should be, and Ready.
-func (c *Cluster) condition(t *terminal.Page, said metav1.Condition) {
-	good := said.Status == metav1.ConditionTrue
-	if said.Type == v1beta2.ConditionDegraded {
-		good = said.Status == metav1.ConditionFalse
+// conditions writes Ready, and those that are not as they should be: of several with one reason, the last one leads to what that means.
+func (c *Cluster) conditions(t *terminal.Page) {
+	var amiss []metav1.Condition
+	for _, kind := range []string{
+		v1beta2.ConditionReady, v1beta2.ConditionDegraded, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
+	} {
+		said, good := meta.FindStatusCondition(c.Conditions, kind), metav1.ConditionTrue
+		if kind == v1beta2.ConditionDegraded {
+			good = metav1.ConditionFalse
+		}
+		switch {
+		case said == nil:
+		case said.Status != good:
+			amiss = append(amiss, *said)
+		case kind == v1beta2.ConditionReady:
+			t.Paragraph("", 0, 0, said.Message+", for "+c.since(*said))
+		}
 	}
-	since := duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
-	switch {
-	case good && said.Type == v1beta2.ConditionReady:
-		t.Paragraph("", 0, 0, said.Message+", for "+since)
-	case !good:
-		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, terminal.Clean(said.Reason), "for "+since)
+	for i, said := range amiss {
+		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, terminal.Clean(said.Reason), "for "+c.since(said))
 		t.Paragraph("", 0, 2, said.Message)
+		if !slices.ContainsFunc(amiss[i+1:], func(later metav1.Condition) bool { return later.Reason == said.Reason }) {
+			reasons.Write(t, 2, said.Reason)
+		}
 	}
+}
+
+// since is for how long a condition has been as it is.
+func (c *Cluster) since(said metav1.Condition) string {
+	return duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
 }
 
 // table has a line for each member.
@@ -139,8 +151,11 @@ func (c *Cluster) remarks(t *terminal.Page) {
 		}
 		remark(t, terminal.Red, whose+": "+meaning(a.Kind))
 	}
-	for _, h := range c.Held {
+	for i, h := range c.Held {
 		remark(t, terminal.Yellow, "Auto Pilot holds "+h.Feature+" back: "+h.Reason+" (kubectl etcd autopilot "+c.Name+")")
+		if !slices.ContainsFunc(c.Held[i+1:], func(later v1beta2.HeldAct) bool { return later.Reason == h.Reason }) {
+			reasons.Write(t, 2, h.Reason)
+		}
 	}
 	if c.Backups != nil && len(c.Backups) == 0 {
 		t.Line("No EtcdBackup backs it up.")
@@ -174,6 +189,7 @@ func (b Backup) write(t *terminal.Page, now time.Time) {
 	}
 	if b.Reason != "" || !b.Succeeded && b.Message != "" {
 		remark(t, terminal.Yellow, words+"; the last one failed: "+strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
+		reasons.Write(t, 2, b.Reason)
 		return
 	}
 	t.Paragraph("", 0, 0, words)

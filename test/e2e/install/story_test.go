@@ -114,7 +114,13 @@ func (s *story) image(r released.Release) string {
 // leads waits until an operator of a release acts, and so many of it are there, and no other.
 func (s *story) leads(r released.Release, replicas int) {
 	s.t.Helper()
-	s.acts(s.image(r), fmt.Sprintf("%q:%q", "version", "v"+r.Version), replicas)
+	s.leadsAs(s.image(r), r, replicas)
+}
+
+// leadsAs is leads, of a release whose operator is asked for by that name of its image.
+func (s *story) leadsAs(image string, r released.Release, replicas int) {
+	s.t.Helper()
+	s.acts(image, fmt.Sprintf("%q:%q", "version", "v"+r.Version), replicas)
 }
 
 // acts waits until an operator of an image acts, whose log has a text, and so many of it are there, and no other.

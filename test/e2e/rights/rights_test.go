@@ -74,6 +74,17 @@ func TestAccountSince(t *testing.T) {
 	}
 }
 
+// TestOutside finds the requests that were about all namespaces, and takes none at all for no proof.
+func TestOutside(t *testing.T) {
+	outside, err := Outside(logs(t), time.Time{}, "default")
+	if err != nil || !slices.Equal(outside, verbs("", "pods", "watch", "watch")) {
+		t.Errorf("got %v, %v", outside, err)
+	}
+	if _, err := Outside(logs(t), time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC), "default"); err == nil {
+		t.Error("no request is no error")
+	}
+}
+
 // TestNarrowest wants what a Role grants in one namespace not to be a reason for a ClusterRole.
 func TestNarrowest(t *testing.T) {
 	everywhere := Grant{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Name: "one"}

@@ -79,7 +79,7 @@ func (w *watch) load(t *testing.T) {
 	s := &alerted{trial: &trial{story: w.about(t, "")}, watch: w}
 	must(t, harness.Await(t.Context(), "Prometheus has the quick alerts", limit, func(ctx context.Context) (string, bool) {
 		missing := maps.Clone(w.rules)
-		all, err := (scraper{API: w, t: t}).alerts(ctx)
+		all, err := harness.Alerts(ctx, w)
 		for _, rule := range all {
 			if rule.Labels["story"] == "quick" && rule.Health == promv1.RuleHealthGood {
 				delete(missing, rule.Name)

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -26,17 +23,17 @@ func TestNetworkPolicies(t *testing.T) {
 	})
 	s := begin(t, "guarded", onVolumes(3))
 	s.client()
-	s.passerby("stranger", nil)
-	s.passerby("friend", map[string]string{"role": "client"})
+	stranger := s.passerby("stranger", nil)
+	friend := s.passerby("friend", map[string]string{"role": "client"})
 
-	s.connects("stranger", map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: true})
+	s.connects("stranger", stranger, map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: true})
 
 	s.guard(v1beta2.NetworkPolicySpec{Mode: v1beta2.NetworkPolicyStrict, ClientsFrom: []v1beta2.NetworkPeer{
 		{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{"role": "client"}}},
 		{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{harness.ClientLabel: s.Name}}},
 	}})
-	s.connects("stranger", map[int]bool{member.ClientPort: false, member.PeerPort: false, member.MetricsPort: false})
-	s.connects("friend", map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: false})
+	s.connects("stranger", stranger, map[int]bool{member.ClientPort: false, member.PeerPort: false, member.MetricsPort: false})
+	s.connects("friend", friend, map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: false})
 	s.backup("guarded", s.volume(), nil)
 	s.backedUp("guarded") // its pod reaches a member
 	s.resize(5)           // the operator reaches members, and they each other
@@ -45,7 +42,7 @@ func TestNetworkPolicies(t *testing.T) {
 	s.report("under a strict NetworkPolicy")
 
 	s.guard(v1beta2.NetworkPolicySpec{Mode: v1beta2.NetworkPolicyNone})
-	s.connects("stranger", map[int]bool{member.ClientPort: true, member.PeerPort: true, member.MetricsPort: true})
+	s.connects("stranger", stranger, map[int]bool{member.ClientPort: true, member.PeerPort: true, member.MetricsPort: true})
 	must(t, s.writer.Stop(t.Context()))
 }
 
@@ -55,34 +52,25 @@ func (s *story) guard(policy v1beta2.NetworkPolicySpec) {
 }
 
 // passerby is a pod beside the cluster that connects to what it is told to.
-func (s *story) passerby(name string, labels map[string]string) {
+func (s *story) passerby(name string, labels map[string]string) *harness.Passerby {
 	s.t.Helper()
-	grace := int64(0)
-	must(s.t, env.Create(s.t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name, Labels: labels},
-		Spec: restricted(corev1.PodSpec{
-			TerminationGracePeriodSeconds: &grace,
-			Containers: []corev1.Container{{
-				Name: "main", Image: "busybox", ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"sleep", "3600"},
-			}},
-		}),
-	}))
-	must(s.t, env.Run(s.t.Context(), "wait", "-n", s.Namespace, "--for=condition=Ready", "pod/"+name, "--timeout=2m"))
+	p, err := env.NewPasserby(s.t.Context(), s.Namespace, name, labels)
+	must(s.t, err)
+	return p
 }
 
 // connects waits until a pod connects to those ports of every member that it is to reach, and to no others.
-func (s *story) connects(from string, ports map[int]bool) {
+func (s *story) connects(what string, from *harness.Passerby, ports map[int]bool) {
 	s.t.Helper()
 	for port, want := range ports {
-		must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("%s reaches port %d: %v", from, port, want), limit,
+		must(s.t, harness.Await(s.t.Context(), fmt.Sprintf("%s reaches port %d: %v", what, port, want), limit,
 			func(ctx context.Context) (string, bool) {
 				members, err := s.Pods(ctx)
 				if err != nil || len(members) == 0 {
 					return fmt.Sprintf("%d pods, %v", len(members), err), false
 				}
 				for _, m := range members {
-					err := env.Run(ctx, "exec", "-n", s.Namespace, from, "--", "sh", "-c",
-						fmt.Sprintf("nc -w 2 %s %d </dev/null", m.Status.PodIP, port))
+					err := from.Connects(ctx, m.Status.PodIP, port)
 					if (err == nil) != want {
 						return fmt.Sprintf("%s: %v", m.Name, err), false
 					}

@@ -35,30 +35,13 @@ func (p scraper) loadsAlerts(s *story) {
 // loads wants Prometheus to have each of these alerts once, among those that are looked at.
 func (p scraper) loads(what string, groups []alerts.Group, of func(promv1.AlertingRule) bool) {
 	p.t.Helper()
-	must(p.t, harness.Await(p.t.Context(), "Prometheus has the alerts of "+what, limit, func(ctx context.Context) (string, bool) {
-		loaded, err := p.alerts(ctx)
-		found := map[string]int{}
-		for _, rule := range loaded {
-			if of(rule) {
-				found[rule.Name]++
-			}
-		}
-		var wrong []string
-		for _, group := range groups {
-			for _, rule := range group.Rules {
-				if found[rule.Alert] != 1 {
-					wrong = append(wrong, fmt.Sprintf("%s %d times", rule.Alert, found[rule.Alert]))
-				}
-			}
-		}
-		return fmt.Sprintf("%d, %v, %v", len(loaded), wrong, err), err == nil && len(wrong) == 0
-	}))
+	must(p.t, harness.Await(p.t.Context(), "Prometheus has the alerts of "+what, limit, harness.AlertsLoaded(p, groups, of)))
 }
 
 // evaluates wants Prometheus to find no fault with any of the alerts, and none that is critical to fire.
 func (p scraper) evaluates() {
 	p.t.Helper()
-	loaded, err := p.alerts(p.t.Context())
+	loaded, err := harness.Alerts(p.t.Context(), p)
 	must(p.t, err)
 	for _, rule := range loaded {
 		if rule.Health != promv1.RuleHealthGood {
@@ -68,19 +51,6 @@ func (p scraper) evaluates() {
 			p.t.Errorf("%s is %s: %v", rule.Name, rule.State, rule.Alerts)
 		}
 	}
-}
-
-// alerts are those that Prometheus has of this operator.
-func (p scraper) alerts(ctx context.Context) (found []promv1.AlertingRule, err error) {
-	all, err := p.Rules(ctx, nil)
-	for _, group := range all.Groups {
-		for _, rule := range group.Rules {
-			if alert, is := rule.(promv1.AlertingRule); is && strings.HasPrefix(group.Name, "etcd-") {
-				found = append(found, alert)
-			}
-		}
-	}
-	return found, err
 }
 
 // shows wants every panel of the dashboards to have had something to show since the story began.

@@ -184,15 +184,11 @@ func (p scraper) finds(what, pool string, wanted func([]promv1.ActiveTarget) boo
 	p.t.Helper()
 	var found []promv1.ActiveTarget
 	must(p.t, harness.Await(p.t.Context(), "Prometheus finds "+what, limit, func(ctx context.Context) (string, bool) {
-		targets, err := p.Targets(ctx)
+		targets, seen, err := harness.Targets(ctx, p, pool)
 		if err != nil {
 			return err.Error(), false
 		}
-		found = slices.DeleteFunc(targets.Active, func(target promv1.ActiveTarget) bool { return target.ScrapePool != pool })
-		seen := fmt.Sprintf("%d targets in all, of %s", len(targets.Active), pool)
-		for _, target := range found {
-			seen += fmt.Sprintf(" %s %s %s %s;", target.ScrapeURL, target.Labels, target.Health, target.LastError)
-		}
+		found = targets
 		return seen, wanted(found)
 	}))
 	return found

@@ -98,16 +98,4 @@ func (s *story) inStore(script string) {
 }
 
 // restricted makes a pod one that a namespace takes which enforces the restricted Pod Security Standard.
-func restricted(spec corev1.PodSpec) corev1.PodSpec {
-	yes, no, user := true, false, int64(65532)
-	spec.SecurityContext = &corev1.PodSecurityContext{
-		RunAsNonRoot: &yes, RunAsUser: &user, FSGroup: &user,
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-	}
-	for i := range spec.Containers {
-		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
-			AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		}
-	}
-	return spec
-}
+var restricted = harness.Restricted
