@@ -94,6 +94,7 @@ type Reconciler struct {
 	authenticated authMemory
 	passwords     passwords.Memory
 	brake         brake
+	glances       glances
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -112,6 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.authenticated.forget(req.NamespacedName)
 		r.passwords.Forget(req.NamespacedName)
 		r.brake.forget(req.NamespacedName)
+		r.glances.forget(req.NamespacedName)
 		metrics.ForgetCluster(req.Namespace, req.Name)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
@@ -121,6 +123,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if p.declined != nil {
 		r.brake.forget(req.NamespacedName)
+		r.glances.forget(req.NamespacedName)
 		metrics.ForgetCluster(req.Namespace, req.Name)
 		return r.settle(ctx, p)
 	}
@@ -228,7 +231,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()})
-	controlled = controlled.WatchesRawSource(source.Func(r.brake.start))
+	controlled = controlled.WatchesRawSource(source.Func(r.brake.start)).WatchesRawSource(source.Func(r.glances.start))
 	if watched {
 		controlled = controlled.Owns(&networkingv1.NetworkPolicy{})
 	}

@@ -83,6 +83,12 @@ func (r *Reconciler) defragment(ctx context.Context, p *pass, e plan.Defragment)
 	return reconcile.ErrStale
 }
 
+// compact gives up history. What is known of pages that rest is of the time before that, whatever comes of the request.
+func (r *Reconciler) compact(ctx context.Context, p *pass, e plan.Compact) error {
+	r.Etcd.NoteCompaction(client.ObjectKeyFromObject(p.cluster).String(), time.Now())
+	return p.session.Compact(ctx, e.Revision)
+}
+
 // disarm takes back an alarm, and remembers that there is room again.
 func (r *Reconciler) disarm(ctx context.Context, p *pass, e plan.Disarm) error {
 	if err := p.session.Disarm(ctx, e.Alarm); err != nil {

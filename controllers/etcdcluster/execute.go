@@ -120,7 +120,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	case plan.CancelDowngrade:
 		return p.session.CancelDowngrade(ctx)
 	case plan.Compact:
-		return p.session.Compact(ctx, e.Revision)
+		return r.compact(ctx, p, e)
 	case plan.Disarm:
 		return r.disarm(ctx, p, e)
 	case plan.Defragment:

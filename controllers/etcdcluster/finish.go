@@ -113,6 +113,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if result.RequeueAfter >= keepConnectionsFor || p.session.Slow {
 		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
 	}
+	r.glance(p, result.RequeueAfter)
 	return result
 }
 

@@ -113,6 +113,9 @@ func TestMakeRoomByItself(t *testing.T) {
 	}
 	w.settles(t, name, v1beta2.ReasonHasQuorum, metav1.ConditionTrue)
 	told := strings.Join(w.told(), "\n")
+	if strings.Contains(told, v1beta2.ReasonSpaceExhausted) {
+		t.Errorf("it takes a compaction that has just begun for one in vain:\n%s", told)
+	}
 	for _, want := range []string{
 		"MakingRoom compacting the history of keys", "MakingRoom defragmenting overwritten-0", "overwritten-0 is defragmented: it took ",
 		"MakingRoom disarming the alarm NOSPACE of overwritten-0", "AlarmDisarmed", "NoLongerHeld",

@@ -206,6 +206,18 @@ func (r rest) next(inUse, removed int64, now time.Time) rest {
 	return fresh
 }
 
+// NoteCompaction forgets how long the pages of a cluster's databases have rested, because etcd is asked to compact: that frees pages only after a moment,
+// and one in which nothing happens must not be taken for its end.
+func (p *Pool) NoteCompaction(cluster string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.upkeepOf(cluster)
+	for pod, r := range u.rests {
+		r.at, r.looks = now, 0
+		u.rests[pod] = r
+	}
+}
+
 // clears counts looks until one has shown that no member is being defragmented. One that has not reached all members counts only if it is not
 // the next moment.
 func (u *upkeep) clears(asked bool, found []plan.Database, now time.Time) {

@@ -60,6 +60,7 @@ var autopilots = map[string]scenario{
 		sizes: []int{3}, pilot: true, only: slices.Concat(world.DatabaseFaults, world.AllowanceFaults),
 		faults: 2, full: 3,
 	},
+	"every signal is stuck, and it is switched off": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.SwitchFaults, faults: 1, full: 2}),
 	"members use more or less, modes change": {
 		sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),
 		faults: 2, full: 3,
@@ -68,34 +69,3 @@ var autopilots = map[string]scenario{
 
 // withoutOthers are the signals of a cluster of one.
 var withoutOthers = slices.DeleteFunc(slices.Clone(world.Signals), func(k world.Kind) bool { return k == world.DifferingFaults[0] })
-
-// autopilotMutants do not ask whether they may.
-var autopilotMutants = map[string]mutant{
-	"a member is moved outside the window": {
-		next: mayAlways, want: "R: plan.CommitRelocation although", scenario: scenario{
-			sizes: []int{3}, relocates: true, running: true, lockstep: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults[1:2]), faults: 2,
-		},
-	},
-	"a member is moved where the mode is Advise": {
-		next: mayAlways, want: "R: plan.CommitRelocation although", scenario: scenario{
-			sizes: []int{3}, relocates: true, running: true, lockstep: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults[2:]), faults: 2,
-		},
-	},
-	"a member is quarantined beside many others": {
-		next: mayAlways, want: "R: plan.Quarantine although", persistent: true, scenario: scenario{
-			sizes: []int{3}, compares: true, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.AllowanceFaults[:1]), faults: 2,
-		},
-	},
-}
-
-// mayAlways acts whatever is allowed.
-func mayAlways(o plan.Observed) plan.Action {
-	o.MayDisturb, o.Cluster.Autopilot.Window = true, plan.Window{}
-	a := &o.Cluster.Autopilot
-	for _, mode := range []*plan.Mode{&a.Diverged, &a.Relocation} {
-		if *mode == plan.ModeAdvise {
-			*mode = plan.ModeOn
-		}
-	}
-	return plan.Next(o)
-}

@@ -115,7 +115,7 @@ var (
 
 // followingMutants follow patch releases carelessly.
 var followingMutants = map[string]mutant{
-	"a patch is followed outside the window":      {next: followsAnytime, want: "R: 3.6.16 is followed outside", scenario: patched},
+	"a patch is followed outside the window":      {next: followsAnytime, want: "R: plan.CommitTuning of patches although the window", scenario: patched},
 	"a patch is followed without a backup":        {next: followsUnsaved, want: "R: 3.6.16 is followed without", scenario: patched},
 	"a patch is never followed":                   {next: followsNever, want: "L1", scenario: patched},
 	"a release is followed that nobody offered":   {next: followsFurther, want: "R: 3.6.17 is followed", scenario: patched},

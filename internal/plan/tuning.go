@@ -57,7 +57,7 @@ func growQuota(v *view) Action { return v.Tuning }
 
 // tuning raises the quota by half once more than four fifths of it are in use, while all is calm: keys that are there take room, and free
 // pages do not count, because they are used again. A restart of each member is the price, so it is done rarely. Once etcd takes no writes, and
-// no room can be made, it is done at once.
+// no room can be made now, it is done at once.
 func (v *view) tuning() Action {
 	mode, m, exhausted := v.Cluster.Autopilot.Grow, v.fullest(), v.exhausted()
 	if mode == ModeOff || m.ID == 0 || len(v.Alarms) > 0 && !exhausted || v.Quarantined.ID != 0 || v.Defragmented.ID != 0 ||
@@ -117,10 +117,11 @@ func (v *view) inTurn(act Action, feature, due string, exhausted bool) Action {
 	return nil
 }
 
-// exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made.
+// exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made now. History that is too
+// young to be given up counts as keys: a quota holds five minutes of it, or clients are refused for as long.
 func (v *view) exhausted() bool {
 	return len(v.alarmed(AlarmCorrupt)) == 0 && slices.ContainsFunc(v.Held, func(h HeldAct) bool {
-		return h.Feature == FeatureNoSpace && h.Reason == v1beta2.ReasonSpaceExhausted
+		return h.Feature == FeatureNoSpace && (h.Reason == v1beta2.ReasonSpaceExhausted || h.Reason == v1beta2.ReasonMakingRoom)
 	})
 }
 

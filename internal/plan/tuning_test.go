@@ -50,6 +50,8 @@ func exhausted(changes ...func(*Observed)) Observed {
 func TestGrowQuota(t *testing.T) {
 	const much = 1700 << 20
 	more := raised(1504<<20, 1000<<20)
+	young := func(o *Observed) { o.Etcd.PastRevision, o.Etcd.Databases[1].Compacted = 90, 90 }
+	holey := func(o *Observed) { sized(o, 1, 1000, 850) }
 	tuned := func(quota int64) func(*Observed) {
 		return func(o *Observed) {
 			o.Cluster.Quota, o.Cluster.Tuned = quota, raised(quota, 2*gibi)
@@ -109,6 +111,15 @@ func TestGrowQuota(t *testing.T) {
 		"a voter is down":      {silent(filled(much), 2), Tuned{}, "", ""},
 		"there is no space, and nothing is known of it yet": {alarmed(filled(much), Alarm{AlarmNoSpace, id(1)}), Tuned{}, "", ""},
 		"there is no space, and no room to be made":         {exhausted(), more, "", ""},
+		"there is no space, and the history is too young": {
+			exhausted(young, func(o *Observed) { o.Cluster.Autopilot.Window.Set, o.MayDisturb = true, false }), more, "", "",
+		},
+		"there is no space, and a snapshot is read": { // there is room to be made once it is
+			exhausted(holey, inDatabase(1, func(d *Database) { d.Copied = true })), Tuned{}, "", "",
+		},
+		"there is no space, and room is only advised": {
+			exhausted(young, holey, func(o *Observed) { o.Cluster.Autopilot.NoSpace = ModeAdvise }), Tuned{}, "", "",
+		},
 		"there is no space, and the window is closed": {
 			exhausted(func(o *Observed) { o.Cluster.Autopilot.Window.Set, o.MayDisturb = true, false }), more, "", "",
 		},

@@ -16,7 +16,10 @@ var upkeepMutants = map[string]mutant{
 	"two members are defragmented at once":        {next: twoAtOnce, want: "R", scenario: piloted},
 	"a member is defragmented while it is copied": {next: blindToSnapshots, want: "R", scenario: piloted},
 	"the alarm is disarmed above the quota":       {next: disarmAtOnce, want: "R", scenario: piloted},
-	"the leader is defragmented":                  {next: leaderFirst, want: "R", scenario: piloted},
+	"the alarm is disarmed right below the quota": {next: disarmBelow, want: "R", scenario: scenario{
+		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults[:1]), lockstep: true, faults: 2,
+	}},
+	"the leader is defragmented": {next: leaderFirst, want: "R", scenario: piloted},
 	"a member is defragmented whoever else is there": {next: unguarded, want: "S1", scenario: scenario{
 		sizes: []int{3}, running: true, pilot: true, only: slices.Concat(world.PageFaults, world.PodFaults), lockstep: true, faults: 2,
 	}},
@@ -43,6 +46,17 @@ func disarmAtOnce(o plan.Observed) plan.Action {
 	for _, a := range o.Etcd.Answers {
 		for _, alarm := range a.Alarms {
 			return plan.Disarm{Alarm: alarm}
+		}
+	}
+	return plan.Next(o)
+}
+
+// disarmBelow takes a file that is below its quota for one that has room.
+func disarmBelow(o plan.Observed) plan.Action {
+	o.Etcd.Answers = slices.Clone(o.Etcd.Answers)
+	for i := range o.Etcd.Answers {
+		if a := &o.Etcd.Answers[i]; a.DBSize < a.Quota {
+			a.DBSize, a.DBSizeInUse = a.Quota/2, a.Quota/2
 		}
 	}
 	return plan.Next(o)

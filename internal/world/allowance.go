@@ -4,8 +4,8 @@ import "github.com/etcdpilot/etcd-operator/internal/plan"
 
 // Allowance is what keeps Auto Pilot from acting for a time, whatever is due, besides the maintenance window.
 type Allowance struct {
-	// Braked is true while as many clusters are disturbed as may be, and Advised while all modes are Advise.
-	Braked, Advised bool
+	// Braked is true while as many clusters are disturbed as may be, Advised while all modes are Advise, and Off while all are Off.
+	Braked, Advised, Off bool
 }
 
 // allowing is what Auto Pilot may do, which changes at any time.
@@ -23,20 +23,28 @@ var allowing = map[Kind]transition{
 	modesAdvise: {
 		name:    "Auto Pilot is only to advise",
 		ifWorld: func(w *World) bool { return w.piloted() && !w.Advised },
-		onWorld: func(w *World) { w.Advised = true },
+		onWorld: func(w *World) { w.Advised, w.Off = true, false },
+	},
+	modesOff: {
+		name:    "Auto Pilot is switched off",
+		ifWorld: func(w *World) bool { return w.piloted() && !w.Off },
+		onWorld: func(w *World) { w.Advised, w.Off = false, true },
 	},
 	modesReturn: {
 		name:    "Auto Pilot may act again",
-		ifWorld: func(w *World) bool { return w.Advised },
-		onWorld: func(w *World) { w.Advised = false },
+		ifWorld: func(w *World) bool { return w.Advised || w.Off },
+		onWorld: func(w *World) { w.Advised, w.Off = false, false },
 	},
 }
 
 // Signals are of everything that Auto Pilot acts upon where members run. None of them ends by itself.
 var Signals = []Kind{patchTested, keysFill, fragments, dataDiffers, diskDrags, loadRises}
 
-// AllowanceFaults are a brake, a window and modes that change in the middle of what they allow.
-var AllowanceFaults = []Kind{brakeHolds, windowShuts, modesAdvise}
+// AllowanceFaults are a brake, a window and modes that change in the middle of what they allow, and SwitchFaults that it is switched off.
+var (
+	AllowanceFaults = []Kind{brakeHolds, windowShuts, modesAdvise}
+	SwitchFaults    = []Kind{modesOff}
+)
 
 func (w *World) piloted() bool { return w.cfg.Autopilot != plan.Autopilot{} }
 
@@ -46,10 +54,8 @@ func (w *World) autopilot() plan.Autopilot {
 	if w.Paused {
 		a = plan.Autopilot{}
 	}
-	if w.Advised {
-		for _, mode := range []*plan.Mode{&a.NoSpace, &a.Defragment, &a.Diverged, &a.Grow, &a.Enlarge, &a.Resources, &a.Patches, &a.Relocation} {
-			*mode = min(*mode, plan.ModeAdvise)
-		}
+	for _, mode := range []*plan.Mode{&a.NoSpace, &a.Defragment, &a.Diverged, &a.Grow, &a.Enlarge, &a.Resources, &a.Patches, &a.Relocation} {
+		*mode = min(*mode, w.furthest())
 	}
 	if w.cfg.Autopilot.Patches != plan.ModeOff || w.Shut {
 		a.Window = plan.Window{Set: true, Open: !w.Shut}
@@ -57,22 +63,79 @@ func (w *World) autopilot() plan.Autopilot {
 	return a
 }
 
-// checkAllowed is for what Auto Pilot begins: it has to be allowed when that is decided.
-func (w *World) checkAllowed(a plan.Action) {
-	waitsForWindow := false
-	switch act := a.(type) {
-	case plan.Quarantine:
-	case plan.CommitRelocation:
-		if act.GivenUp != "" {
-			return
-		}
-		waitsForWindow = true
-	default:
-		return
+// furthest is how far any feature goes.
+func (a *Allowance) furthest() plan.Mode {
+	switch {
+	case a.Off:
+		return plan.ModeOff
+	case a.Advised:
+		return plan.ModeAdvise
 	}
-	if w.Advised || w.Braked || waitsForWindow && w.Shut {
-		w.violate("R: %T although Auto Pilot may not act", a)
+	return plan.ModeOn
+}
+
+// beginning is what Auto Pilot begins by an act: of which feature it is, empty if it begins nothing, and what that takes besides the mode On: a turn, and a
+// window that is not closed.
+type beginning struct {
+	feature      string
+	turn, window bool
+}
+
+// checkAllowed is for what Auto Pilot begins: it has to be allowed when that is decided. What it has begun goes on, and is taken back, whatever is allowed.
+func (w *World) checkAllowed(a plan.Action) {
+	b := w.beginning(a)
+	switch {
+	case b.feature == "":
+	case w.autopilot().Mode(b.feature) != plan.ModeOn:
+		w.violate("R: %T although the mode of %s is not On", a, b.feature)
+	case b.turn && w.Braked:
+		w.violate("R: %T of %s although others come first", a, b.feature)
+	case b.window && w.Shut:
+		w.violate("R: %T of %s although the window is closed", a, b.feature)
 	}
 }
 
-func (e *encoder) allowance(a *Allowance) { e.rare(markAllowance, bits(a.Braked, a.Advised)) }
+// beginning is what an act begins. Where etcd takes no writes, nothing that makes room waits.
+func (w *World) beginning(a plan.Action) (b beginning) {
+	switch act := a.(type) {
+	case plan.Quarantine:
+		b.feature, b.turn = plan.FeatureDiverged, true
+	case plan.CommitRelocation:
+		if act.GivenUp == "" {
+			b = beginning{plan.FeatureRelocation, true, true}
+		}
+	case plan.Compact:
+		b.feature = plan.FeatureNoSpace
+	case plan.Disarm:
+		if b.feature = plan.FeatureDiverged; act.Kind == plan.AlarmNoSpace {
+			b.feature = plan.FeatureNoSpace
+		}
+	case plan.Defragment:
+		if b.feature = plan.FeatureNoSpace; !w.Full {
+			b = beginning{plan.FeatureDefragment, true, true}
+		}
+	case plan.CommitTuning:
+		b = w.tunes(act)
+	default:
+	}
+	return b
+}
+
+// tunes is what options begin that take the place of the spec's. More CPU waits for no window: it disturbs nobody.
+func (w *World) tunes(act plan.CommitTuning) beginning {
+	switch {
+	case act.Refused.Version != "":
+		return beginning{feature: plan.FeaturePatches}
+	case act.Because != "":
+		return beginning{}
+	case act.FromVersion != "":
+		return beginning{plan.FeaturePatches, true, true}
+	case act.FromResources != (plan.Resources{}):
+		return beginning{plan.FeatureResources, true, act.FromResources.Exceeds(act.Resized.Now)}
+	case act.FromVolume > 0:
+		return beginning{plan.FeatureVolume, !w.Full, !w.Full}
+	}
+	return beginning{plan.FeatureQuota, !w.Full, !w.Full}
+}
+
+func (e *encoder) allowance(a *Allowance) { e.rare(markAllowance, bits(a.Braked, a.Advised, a.Off)) }

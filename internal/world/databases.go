@@ -149,8 +149,8 @@ func (w *World) running(is func(*Pod) bool) *Pod {
 func (w *World) checkUpkeep(a plan.Action) {
 	switch act := a.(type) {
 	case plan.Disarm:
-		if p := w.running(w.atQuota); p != nil && act.Kind == plan.AlarmNoSpace {
-			w.violate("R: the alarm is disarmed while the file of %s is at its quota", p.Name)
+		if p := w.running(w.nearQuota); p != nil && act.Kind == plan.AlarmNoSpace {
+			w.violate("R: the alarm is disarmed while the file of %s takes more than nine tenths of its quota", p.Name)
 		}
 	case plan.Defragment:
 		if p := w.running(func(p *Pod) bool { return p.Busy }); p != nil {
@@ -218,9 +218,10 @@ const (
 	quota = 1000 * mebi
 )
 
-// Each time that keys fill a quota, they do not fill the next one, of half as much more. The last one is above what is allowed.
+// Each time that keys fill a quota, they do not fill the next one, of half as much more. The first time they leave less than a tenth of it, so that the
+// alarm cannot be disarmed although the file is below the quota. The last one is above what is allowed.
 var (
-	keysInUse = []int64{290 * mebi, 850 * mebi, 1300 * mebi, 1950 * mebi}
+	keysInUse = []int64{290 * mebi, 920 * mebi, 1300 * mebi, 1950 * mebi}
 	maxKeys   = len(keysInUse) - 1
 )
 
@@ -238,8 +239,12 @@ func (w *World) lowestQuota() int64 {
 	return cmp.Or(lowest, quota)
 }
 
-// atQuota reports whether the next write raises the member's alarm again.
-func (w *World) atQuota(p *Pod) bool { return p.Stuffed && w.lowestQuota() == p.given() }
+// nearQuota reports whether the first writes may raise the member's alarm again.
+func (w *World) nearQuota(p *Pod) bool {
+	const tenth = 10
+	file, _ := w.size(p)
+	return file > p.given()-p.given()/tenth
+}
 
 // size is that of a file, and what of it is in use.
 func (w *World) size(p *Pod) (file, inUse int64) {

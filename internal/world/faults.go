@@ -184,7 +184,7 @@ func (w *World) passing(m Move) bool {
 	switch m.Kind {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
-	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts, brakeHolds, modesAdvise,
+	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts, brakeHolds, modesAdvise, modesOff,
 		diskDrags, diskRecovers, loadRises, loadFalls, resizeDeferred, resizesBarred:
 		return true
 	default:

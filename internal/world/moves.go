@@ -114,6 +114,7 @@ const (
 	windowShuts
 	brakeHolds
 	modesAdvise
+	modesOff
 	patchSours
 	refusedElsewhere
 	diskDrags

@@ -134,8 +134,8 @@ func (w *World) lookAtPatches(o *plan.Observed) {
 	}
 }
 
-// checkPatch is for releases that are chosen: newer ones that are tested, after a backup, in the window, and one after the other; and the one
-// before, where no member runs the other.
+// checkPatch is for releases that are chosen: newer ones that are tested, after a backup, and one after the other; and the one before, where no member
+// runs the other.
 func (w *World) checkPatch(act plan.CommitTuning) {
 	from, to := w.version(), act.Patch.Version
 	if act.Refused.Version != "" {
@@ -152,8 +152,6 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 		w.violate("R: %s is tried again", to)
 	case w.Unsaved:
 		w.violate("R: %s is followed without a backup", to)
-	case w.Shut:
-		w.violate("R: %s is followed outside the maintenance window", to)
 	case w.Elsewhere:
 		w.violate("R: %s is followed, and was taken back in another cluster", to)
 	case w.running(func(p *Pod) bool { return p.Runs != from }) != nil:

@@ -135,7 +135,7 @@ func (w *World) checkTried(name, release string) {
 			return
 		}
 	}
-	if w.Unsaved || w.Shut || w.Elsewhere {
+	if w.Unsaved || w.Shut || w.Elsewhere || w.furthest() != plan.ModeOn {
 		w.violate("R: %s gets %s first, and it would not be chosen now", name, release)
 	}
 }
