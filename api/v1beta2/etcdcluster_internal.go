@@ -65,7 +65,8 @@ type InternalStatus struct {
 	// quarantined is the member that is replaced because its data differs from what a majority of the voters agrees on.
 	// +optional
 	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
-	// doubt is what comparisons have found of the voters' data and no later ones have disproved; absent if nothing is.
+	// doubt is what comparisons have found of the voters' data and no later ones have disproved; absent if nothing is, and empty if only etcd's alarm
+	// CORRUPT says that it differs.
 	// +optional
 	Doubt *DataDoubt `json:"doubt,omitempty"`
 	// rootUser is what was done about etcd's user root; absent if nothing was.

@@ -78,16 +78,11 @@ func doubtOf(c *v1beta2.EtcdCluster) string {
 	if q := c.Status.Quarantined; q != nil {
 		return fmt.Sprintf("the data of member %s of EtcdCluster %s differs from that of the others", q.Name, c.Name)
 	}
-	if says := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionAvailable); says != nil && says.Reason == v1beta2.ReasonCorrupt {
+	switch {
+	case status.RecordOf(&c.Status).Doubt != plan.Doubt{}:
+		return fmt.Sprintf("the data of EtcdCluster %s's members was found to differ, and it is not known whose is right", c.Name)
+	case c.Status.Doubt != nil:
 		return fmt.Sprintf("etcd says that the data of EtcdCluster %s's members differs (alarm CORRUPT)", c.Name)
-	}
-	if c.Status.Autopilot == nil {
-		return ""
-	}
-	for _, h := range c.Status.Autopilot.Held {
-		if h.Feature == plan.FeatureDiverged {
-			return fmt.Sprintf("EtcdCluster %s reports that its members' data differs (%s)", c.Name, h.Reason)
-		}
 	}
 	return ""
 }

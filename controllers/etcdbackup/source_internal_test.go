@@ -5,28 +5,32 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // TestDoubt is about data that is known to differ among the members.
 func TestDoubt(t *testing.T) {
-	held := func(feature, reason string) v1beta2.EtcdClusterStatus {
-		return v1beta2.EtcdClusterStatus{Autopilot: &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: feature, Reason: reason}}}}
+	held := func(feature string) v1beta2.EtcdClusterStatus {
+		return v1beta2.EtcdClusterStatus{Autopilot: &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: feature}}}}
 	}
 	replaced := v1beta2.EtcdClusterStatus{}
 	replaced.Quarantined = &v1beta2.QuarantinedMember{Name: "c-1"}
-	corrupt := v1beta2.EtcdClusterStatus{Conditions: []metav1.Condition{{Type: v1beta2.ConditionAvailable, Reason: v1beta2.ReasonCorrupt}}}
+	recorded := func(d v1beta2.DataDoubt) (s v1beta2.EtcdClusterStatus) {
+		s.Doubt = &d
+		return s
+	}
 	for title, c := range map[string]struct {
 		status v1beta2.EtcdClusterStatus
 		says   string // nothing if empty
 	}{
 		"nothing is known":           {v1beta2.EtcdClusterStatus{}, ""},
 		"a member is being replaced": {replaced, "member c-1"},
-		"nobody knows who is right":  {held("divergedMember", v1beta2.ReasonDivergedMemberUnclear), v1beta2.ReasonDivergedMemberUnclear},
-		"etcd says so":               {corrupt, "alarm CORRUPT"},
-		"something else is held":     {held("noSpace", v1beta2.ReasonSpaceExhausted), ""},
+		"nobody knows who is right":  {recorded(v1beta2.DataDoubt{Split: true}), "not known whose is right"},
+		"one is suspected":           {recorded(v1beta2.DataDoubt{Suspect: "a1"}), "not known whose is right"},
+		"etcd says so":               {recorded(v1beta2.DataDoubt{}), "alarm CORRUPT"},
+		"before that was recorded":   {held(plan.FeatureDiverged), "not known whose is right"},
+		"something else is held":     {held(plan.FeatureNoSpace), ""},
 	} {
 		got := doubtOf(&v1beta2.EtcdCluster{Status: c.status})
 		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {

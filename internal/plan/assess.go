@@ -52,7 +52,7 @@ type Assessment struct {
 	// moved, the zero Member if none is.
 	Relocation Action
 	Relocated  Member
-	// Doubt is what is not known of whose data is right; the zero value if nothing is.
+	// Doubt is what is not known of whose data is right, as far as anything is held up for that; the zero value if nothing is.
 	Doubt Doubt
 	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
 	// begin that with now.
@@ -101,7 +101,7 @@ func (v *view) assess() {
 	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
 	v.Quarantined, v.Relocated = v.quarantined(), v.relocated()
-	v.Alarms, v.Doubt = v.alarms(), v.doubt()
+	v.Alarms, v.Doubt = v.alarms(), v.heeded()
 	v.OnTrial = v.onTrial()
 	v.untried = v.whyUntried()
 	v.Changes = v.changes()

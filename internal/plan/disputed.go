@@ -15,14 +15,23 @@ type Doubt struct {
 	Split bool `json:",omitempty"`
 }
 
-// doubt is that with what this observation says. It ends once two comparisons have found the data of all to be the same, or those who differed are
-// gone. A user who switches the feature itself off says that whose data is right is up to him; a pause, or what bounds all features, says nothing of it.
+// heeded is the doubt that decisions go by. A user who switches the feature itself off says that whose data is right is up to him, so nothing is held up
+// for it; a pause, or what bounds all features, says nothing of it. It is recorded all the same: no older backup goes, and none is taken of a suspect.
+func (v *view) heeded() Doubt {
+	if v.Cluster.Autopilot.Trusted {
+		return Doubt{}
+	}
+	return v.doubt()
+}
+
+// doubt is the recorded one with what this observation says. It ends once two comparisons have found the data of all to be the same, or those who
+// differed are gone.
 func (v *view) doubt() Doubt {
 	d := v.Cluster.Doubt
 	switch n := len(v.Etcd.Compared); {
 	case v.Etcd.Contact != ContactQuorum:
 		return d
-	case v.Cluster.Autopilot.Trusted, v.agreeBut(v.Quarantined.ID):
+	case v.agreeBut(v.Quarantined.ID):
 		return Doubt{}
 	case n > 0 && v.concerns(v.Etcd.Compared[n-1]):
 		d = v.found(v.Etcd.Compared[n-1], d)
@@ -91,12 +100,20 @@ func (v *view) whyKept() string {
 
 // inDoubt says what is not known of the data; nil if nothing is.
 func (v *view) inDoubt() *HeldAct {
-	m, _ := v.memberByID(v.Doubt.Suspect)
+	d := v.doubt()
+	m, _ := v.memberByID(d.Suspect)
 	switch {
-	case v.Doubt.Split:
+	case v.Cluster.Autopilot.Trusted && d != (Doubt{}):
+		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the voters' data was found to differ, and with mode Off nothing but the deletion " +
+			"of older backups waits until two compactions in a row show it to be the same; docs/autopilot.md says how to compare and repair"}
+	case d.Split:
 		return unclear("the voters' data was found to differ, and there was no majority from which exactly one differed")
 	case m.ID != 0:
-		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the others': that counts " +
+		counts := "that counts "
+		if v.Cluster.Autopilot.Diverged == ModeOff {
+			counts = "with mode On that counts "
+		}
+		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the others': " + counts +
 			"once two compactions in a row show it, with two or more others that agree. If nobody compacts, run etcdctl compact REVISION three times, " +
 			"five minutes apart and each at a higher revision; docs/autopilot.md says how to compare and repair"}
 	}

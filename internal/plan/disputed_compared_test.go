@@ -162,6 +162,38 @@ func TestDoubtIsRecorded(t *testing.T) {
 	}
 }
 
+// TestDoubtIsRecordedWhateverTheMode: to leave it to the user whose data is right holds up nothing, and does not make it right.
+func TestDoubtIsRecordedWhateverTheMode(t *testing.T) {
+	three := mode(healthyCluster(3, true), ModeOn)
+	for title, c := range map[string]struct {
+		in     Observed
+		record Doubt
+		heeds  bool
+	}{
+		"one is suspected":          {passes(trusted(passes(three, []int64{7, 7, 8})), []int64{7, 7, 8}), Doubt{Suspect: id(2)}, false},
+		"all differ":                {passes(trusted(passes(three, []int64{7, 8, 9})), []int64{7, 8, 9}), Doubt{Split: true}, false},
+		"all differ, and On again":  {mode(passes(trusted(passes(three, []int64{7, 8, 9})), []int64{7, 8, 9}), ModeOn), Doubt{Split: true}, true},
+		"the same since":            {passes(trusted(passes(three, []int64{7, 8, 9})), []int64{7, 7, 7}, []int64{7, 7, 7}), Doubt{}, false},
+		"nothing was ever compared": {trusted(three), Doubt{}, false},
+		"all of Auto Pilot is off":  {mode(passes(three, []int64{7, 8, 9}), ModeOff), Doubt{Split: true}, true},
+	} {
+		o := edit(c.in, func(o *Observed) {
+			o.Cluster.Autopilot.Trusted = o.Cluster.Autopilot.Trusted && o.Cluster.Autopilot.Diverged == ModeOff
+			o.Cluster.Size, o.Budget.MinAvailable = 1, 2
+		})
+		if o.Cluster.Doubt != c.record {
+			t.Errorf("%s: %+v is recorded, not %+v", title, o.Cluster.Doubt, c.record)
+		}
+		v := newView(o)
+		if goes := v.NextToRemove.ID != 0; goes == c.heeds {
+			t.Errorf("%s: one that is too many goes: %t", title, goes)
+		}
+		if held := len(v.Held) > 0; held != (c.record != Doubt{}) {
+			t.Errorf("%s: %+v", title, v.Held)
+		}
+	}
+}
+
 // TestDisputedDataStays: while it is disputed whose data is right, no eviction ends one on an emptyDir, and the volume of a member that has gone stays.
 func TestDisputedDataStays(t *testing.T) {
 	for _, persistent := range []bool{true, false} {

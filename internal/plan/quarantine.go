@@ -49,9 +49,6 @@ func (v *view) quarantineOver(q Quarantined) bool {
 	return !slices.Contains(v.Alarms, q.alarm())
 }
 
-// DataAgrees reports whether the data of all voters was found to be the same at the last two compactions that were compared.
-func (o Observed) DataAgrees() bool { return o.Etcd.Contact == ContactQuorum && newView(o).agree() }
-
 // agree reports whether the last two comparisons found the data of all present voters to be the same, or there is but one.
 func (v *view) agree() bool { return v.agreeBut(0) }
 
@@ -79,7 +76,12 @@ func (v *view) judgeData() {
 				" differs from what a majority of the voters agrees on, and it is replaced " + why})
 		}
 		return
-	case mode == ModeOff, v.Cluster.Quarantined.Member != 0:
+	case v.Cluster.Quarantined.Member != 0:
+		return
+	case mode == ModeOff && v.Cluster.Doubt == (Doubt{}):
+		return
+	case mode == ModeOff:
+		v.holdData(v.inDoubt()) // what was found before is not right because it is not acted upon
 		return
 	}
 	culprit, hold := v.culprit()

@@ -128,7 +128,7 @@ func (r Record) note(a Action, o Observed) Record {
 	r.Hibernation, r.Relocation = r.Hibernation.next(o), r.Relocation.next(o)
 	if o.Etcd.Contact == ContactQuorum && (r.Quarantined != Quarantined{} || r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0) {
 		v := newView(o)
-		if r.Doubt = v.Doubt; v.quarantineOver(r.Quarantined) {
+		if r.Doubt = v.doubt(); v.quarantineOver(r.Quarantined) {
 			r.Quarantined = Quarantined{}
 		}
 	}
@@ -223,7 +223,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
-		r.Voters, r.Doubt = votersOf(o.Etcd.Members), newView(o).Doubt
+		r.Voters, r.Doubt = votersOf(o.Etcd.Members), newView(o).doubt()
 	}
 	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
 	r.Relocation, r.RefusedPatches = Relocation{}, nil

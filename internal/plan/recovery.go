@@ -124,7 +124,7 @@ func (v *view) saidBy(name string) (Answer, bool) {
 
 // foundWrong reports whether the member's data was found to differ from what a majority of the voters agreed on, once or more often.
 func (v *view) foundWrong(id uint64) bool {
-	return id == v.Cluster.Quarantined.Member || id == v.Cluster.Doubt.Suspect
+	return id == v.Cluster.Quarantined.Member || id == v.Doubt.Suspect
 }
 
 // mayWake says who has yet to start after all members were stopped on purpose; empty if nobody does. Their data is on volumes, and nodes may

@@ -56,6 +56,9 @@ func TestRecoveryAvoidsTheSuspect(t *testing.T) {
 	if got := Assess(o).Recovery; got.Survivor != "c-3" || !slices.Equal(got.Wrong, []string{"c-1"}) {
 		t.Errorf("the plan is %+v", got)
 	}
+	if got := Assess(trusted(o)).Recovery; len(got.Wrong) > 0 {
+		t.Errorf("the user judges the data, and the plan is %+v", got)
+	}
 }
 
 // TestRecoveryTellsOfADispute: where no majority agreed, whoever holds most may be wrong.

@@ -150,11 +150,14 @@ func (v *view) tooSmall(c Volume) bool {
 
 // updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at
 // which a bad update has stopped.
+//
+// While it is disputed whose data is right, a voter is restarted for an update only if it cannot run as it is. Its data stays either way, but one that
+// runs may serve clients although the operator does not hear it, and the data of voters with different versions cannot be compared.
 func updateUnavailableMember(v *view) Action {
 	var all []Action
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
-		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst {
+		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst || v.disputed() && !m.Learner && !v.unstartable(p) {
 			continue
 		}
 		if v.change(m).restartsPod() && v.imagePresent(p) {

@@ -12,6 +12,7 @@ import (
 
 // setAutopilot shows what Auto Pilot would do, what it has begun, and how far the operator lets it go if that is not all the way.
 func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
+	setDoubt(s, in)
 	shown := v1beta2.AutopilotStatus{Held: held(s, in), UnderWay: unfinished(s, in)}
 	if in.OperatorMode != v1beta2.AutopilotOn {
 		shown.OperatorMode = in.OperatorMode
@@ -56,11 +57,11 @@ func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	return known
 }
 
-// stays reports whether something of that feature is held although this pass says nothing of it. That the members' data differs is so until
-// comparisons show it to be the same, or one of them is being replaced: a new process, a pause, or the mode Off makes no data right.
+// stays reports whether something of that feature is held although this pass says nothing of it. That the members' data differs is so as long as it
+// is recorded, or one of them is being replaced: a new process, a pause, or the mode Off makes no data right.
 func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
-	if feature == plan.FeatureDiverged {
-		return s.Quarantined == nil && !in.Observed.DataAgrees()
+	if feature == plan.FeatureDiverged && s.Quarantined == nil {
+		return s.Doubt != nil
 	}
 	return in.Observed.Etcd.Contact != plan.ContactQuorum && !hibernates(s) && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }

@@ -69,6 +69,47 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestDataInDoubt: what is held about members whose data differs, and what is recorded of it, are one fact. An operator that recorded nothing of it
+// has left what it held, and etcd's alarm is what all members tell.
+func TestDataInDoubt(t *testing.T) {
+	const unclear = v1beta2.ReasonDivergedMemberUnclear
+	heldBefore := &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: plan.FeatureDiverged, Reason: unclear, Message: "m"}}}
+	split, alarm := &v1beta2.DataDoubt{Split: true}, &v1beta2.DataDoubt{}
+	corrupt := []metav1.Condition{{Type: v1beta2.ConditionAvailable, Reason: v1beta2.ReasonCorrupt}}
+	silent := func(in *Input) { in.Observed.Etcd = plan.Etcd{} }
+	off := func(in *Input) { in.Observed.Cluster.Autopilot.Trusted = true }
+	for title, c := range map[string]struct {
+		before     *v1beta2.DataDoubt
+		conditions []metav1.Condition
+		now        func(*Input)
+		want       *v1beta2.DataDoubt
+	}{
+		"an earlier operator held something":      {nil, nil, func(*Input) {}, split},
+		"it did, and the mode is Off":             {nil, nil, off, split},
+		"it did because of etcd's alarm":          {nil, corrupt, func(*Input) {}, nil},
+		"no majority agrees":                      {split, nil, func(*Input) {}, split},
+		"no majority agrees, and the mode is Off": {split, nil, off, split},
+		"no majority agrees, and none is there":   {split, nil, silent, split},
+		"etcd's alarm is raised":                  {nil, corrupt, func(in *Input) { alarmed(in, plan.AlarmCorrupt) }, alarm},
+		"etcd's alarm, and then no quorum":        {alarm, corrupt, silent, alarm},
+		"etcd's alarm was disarmed":               {alarm, corrupt, func(*Input) {}, nil},
+	} {
+		got := compute(edited(allAnswer(), func(in *Input) {
+			in.Cluster.Status.Autopilot, in.Cluster.Status.Doubt, in.Cluster.Status.Conditions = heldBefore, c.before, c.conditions
+			c.now(in)
+		}))
+		if (got.Doubt == nil) != (c.want == nil) || got.Doubt != nil && *got.Doubt != *c.want {
+			t.Errorf("%s: %+v is recorded, not %+v", title, got.Doubt, c.want)
+		}
+		if held := got.Autopilot != nil && len(got.Autopilot.Held) > 0; held != (c.want != nil) {
+			t.Errorf("%s: held: %t", title, held)
+		}
+		if next := RecordOf(&got).Doubt; c.want != nil && next != (plan.Doubt{Split: c.want.Split}) {
+			t.Errorf("%s: the next pass reads %+v", title, next)
+		}
+	}
+}
+
 // TestOperatorMode is shown where the operator bounds Auto Pilot, so that whoever asks for more sees why nothing is done.
 func TestOperatorMode(t *testing.T) {
 	for mode, want := range map[v1beta2.AutopilotMode]v1beta2.AutopilotMode{
