@@ -32,7 +32,6 @@ func TestNoSpace(t *testing.T) {
 			s.client()
 			s.ages(24)
 			began := s.exhausts()
-			s.look("full")
 			took := s.writesAgain(began)
 			s.measures("NOSPACE, until a write is taken again", fmt.Sprintf("%.1f s", took.Seconds()))
 			s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
