@@ -108,6 +108,7 @@ func after(s v1beta2.EtcdClusterStatus, a plan.Action, later time.Duration, seen
 		in.Cluster.Status, in.Action, o.Now, o.Cluster.Size = s, a, at.Add(later), 3
 		o.Cluster.SpecQuota, o.Cluster.SpecVolumeSize, o.Cluster.SpecResources.Requests.CPU = 2*gibi, 4*gibi, 1000
 		o.Cluster.NewestPatch, o.Cluster.Autopilot.Enlarge, o.Cluster.Autopilot.MaxVolume = "3.6.17", plan.ModeOn, 20*gibi
+		ofPods(3, func(p *plan.Pod) { p.Quota = 2 * gibi })(o)
 		for _, see := range seen {
 			see(o)
 		}
@@ -126,6 +127,10 @@ func TestUnderWay(t *testing.T) {
 				t.Fatalf("when it begins, %+v is under way, want %+v", got, want)
 			}
 			if c.later != nil {
+				early := after(last, waits, 0, c.all)
+				if got := begunIn(&early); len(got) != 1 {
+					t.Errorf("before that, %+v is under way", got)
+				}
 				c.later(&last)
 			}
 			for i, pass := range []struct {
