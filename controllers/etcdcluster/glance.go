@@ -69,7 +69,7 @@ func (g *glances) wake(cluster types.NamespacedName) {
 // glance has a cluster at rest looked at before the next pass, one request to one member, so that an alarm is seen within half the time between passes.
 func (r *Reconciler) glance(p *pass, next time.Duration) {
 	key, members := client.ObjectKeyFromObject(p.cluster), endpoints(p.observed)
-	if next < reconcile.Heartbeat || p.observed.Etcd.Contact != plan.ContactQuorum {
+	if next < reconcile.Heartbeat/2 || p.observed.Etcd.Contact != plan.ContactQuorum {
 		r.glances.forget(key)
 		return
 	}

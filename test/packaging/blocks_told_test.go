@@ -49,7 +49,7 @@ var ran = []told{
 	{"docs/install.md", "Uninstall", "sh", installs, "TestHelm", `"Uninstall", "helm uninstall"`},
 	{"docs/install.md", "With OLM", "yaml", installs, "TestToOLM", `"With OLM", "yaml"`},
 	{"docs/install.md", "With OLM", "sh", installs, "TestToOLM", `"With OLM", "kubectl apply -f olm.yaml"`},
-	{"docs/install.md", "Who may have the operator do what", "sh", installs, "TestToOLM", `"With OLM", "kubectl kustomize config/admission"`},
+	{"docs/install.md", "Admission policies", "sh", installs, "TestToOLM", `"With OLM", "kubectl kustomize config/admission"`},
 	{"docs/install.md", "Policies of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete validatingadmissionpolicy,"`},
 	{"docs/install.md", "Rights of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete clusterrolebinding"`},
 	{"docs/install.md", "Uninstall", "sh", installs, "TestToOLM", `"Uninstall", "delete deployment"`},
