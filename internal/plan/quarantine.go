@@ -49,6 +49,9 @@ func (v *view) quarantineOver(q Quarantined) bool {
 	return !slices.Contains(v.Alarms, q.alarm())
 }
 
+// DataAgrees reports whether the data of all voters was found to be the same at the last two compactions that were compared.
+func (o Observed) DataAgrees() bool { return o.Etcd.Contact == ContactQuorum && newView(o).agree() }
+
 // agree reports whether the last two comparisons found the data of all present voters to be the same, or there is but one.
 func (v *view) agree() bool { return v.agreeBut(0) }
 

@@ -118,10 +118,12 @@ func (v *view) inTurn(act Action, feature, due string, exhausted bool) Action {
 }
 
 // exhausted reports whether etcd takes no writes, for no other reason than a quota that is full, and no room can be made now. History that is too
-// young to be given up counts as keys: a quota holds five minutes of it, or clients are refused for as long.
+// young to be given up counts as keys: a quota holds five minutes of it, or clients are refused for as long. It does not where it may be old, which a
+// process that has just started does not know, nor while a snapshot is read, because the update that raises the quota would end that.
 func (v *view) exhausted() bool {
+	young := v.Etcd.PastRevision != 0 && v.Cluster.BackingUp == ""
 	return len(v.alarmed(AlarmCorrupt)) == 0 && slices.ContainsFunc(v.Held, func(h HeldAct) bool {
-		return h.Feature == FeatureNoSpace && (h.Reason == v1beta2.ReasonSpaceExhausted || h.Reason == v1beta2.ReasonMakingRoom)
+		return h.Feature == FeatureNoSpace && (h.Reason == v1beta2.ReasonSpaceExhausted || young && h.Reason == v1beta2.ReasonMakingRoom)
 	})
 }
 

@@ -114,6 +114,12 @@ func TestGrowQuota(t *testing.T) {
 		"there is no space, and the history is too young": {
 			exhausted(young, func(o *Observed) { o.Cluster.Autopilot.Window.Set, o.MayDisturb = true, false }), more, "", "",
 		},
+		"there is no space, and nobody knows how old the history is": {
+			exhausted(young, func(o *Observed) { o.Etcd.PastRevision, o.Etcd.Databases[1].Compacted = 0, 0 }), Tuned{}, "", "",
+		},
+		"there is no space, the history is too young, and a snapshot is being taken": {
+			exhausted(young, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), Tuned{}, "", "",
+		},
 		"there is no space, and a snapshot is read": { // there is room to be made once it is
 			exhausted(holey, inDatabase(1, func(d *Database) { d.Copied = true })), Tuned{}, "", "",
 		},

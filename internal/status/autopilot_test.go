@@ -48,18 +48,12 @@ func TestHeld(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			got := Compute(edited(threeMembers(), func(in *Input) {
 				in.Assessment.Held, in.Observed.Cluster.Autopilot = c.now, c.modes
-				for i := range c.same {
-					same := plan.Comparison{Revision: int64(i + 1)}
-					for _, m := range in.Observed.Etcd.Members {
-						same.Hashes = append(same.Hashes, plan.MemberHash{Member: m.ID, Hash: 7})
-					}
-					in.Observed.Etcd.Compared = append(in.Observed.Etcd.Compared, same)
-				}
+				agreed(in, c.same)
 				if c.silent {
 					in.Observed.Etcd = plan.Etcd{}
 				}
 				if len(c.before) > 0 {
-					in.Cluster.Status.Autopilot = &v1beta2.AutopilotStatus{Held: c.before}
+					in.Cluster.Status.Autopilot, in.Cluster.Status.Doubt = &v1beta2.AutopilotStatus{Held: c.before}, &v1beta2.DataDoubt{}
 				}
 			})).Autopilot
 			if (got == nil) != (len(c.want) == 0) || got != nil && !slices.Equal(got.Held, c.want) {
@@ -69,8 +63,18 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestDataInDoubt: what is held about members whose data differs, and what is recorded of it, are one fact. An operator that recorded nothing of it
-// has left what it held, and etcd's alarm is what all members tell.
+// agreed has so many comparisons find all data to be the same.
+func agreed(in *Input, times int) {
+	for i := range times {
+		same := plan.Comparison{Revision: int64(i + 1)}
+		for _, m := range in.Observed.Etcd.Members {
+			same.Hashes = append(same.Hashes, plan.MemberHash{Member: m.ID, Hash: 7})
+		}
+		in.Observed.Etcd.Compared = append(in.Observed.Etcd.Compared, same)
+	}
+}
+
+// TestDataInDoubt: what is held about members whose data differs, and what is recorded of it, are one fact, also where only etcd's alarm tells of it.
 func TestDataInDoubt(t *testing.T) {
 	const unclear = v1beta2.ReasonDivergedMemberUnclear
 	heldBefore := &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{{Feature: plan.FeatureDiverged, Reason: unclear, Message: "m"}}}
@@ -84,15 +88,16 @@ func TestDataInDoubt(t *testing.T) {
 		now        func(*Input)
 		want       *v1beta2.DataDoubt
 	}{
-		"an earlier operator held something":      {nil, nil, func(*Input) {}, split},
-		"it did, and the mode is Off":             {nil, nil, off, split},
-		"it did because of etcd's alarm":          {nil, corrupt, func(*Input) {}, nil},
 		"no majority agrees":                      {split, nil, func(*Input) {}, split},
 		"no majority agrees, and the mode is Off": {split, nil, off, split},
 		"no majority agrees, and none is there":   {split, nil, silent, split},
 		"etcd's alarm is raised":                  {nil, corrupt, func(in *Input) { alarmed(in, plan.AlarmCorrupt) }, alarm},
 		"etcd's alarm, and then no quorum":        {alarm, corrupt, silent, alarm},
-		"etcd's alarm was disarmed":               {alarm, corrupt, func(*Input) {}, nil},
+		"etcd's alarm was disarmed":               {alarm, corrupt, func(*Input) {}, alarm},
+		"it was, and data was the same twice":     {alarm, corrupt, func(in *Input) { agreed(in, 2) }, nil},
+		"a member was replaced for it": {alarm, corrupt, func(in *Input) {
+			in.Cluster.Status.Quarantined = &v1beta2.QuarantinedMember{MemberID: formatID(9), Name: "gone"}
+		}, nil},
 	} {
 		got := compute(edited(allAnswer(), func(in *Input) {
 			in.Cluster.Status.Autopilot, in.Cluster.Status.Doubt, in.Cluster.Status.Conditions = heldBefore, c.before, c.conditions

@@ -1,10 +1,6 @@
 package status
 
 import (
-	"slices"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -24,23 +20,13 @@ func doubtOf(s *v1beta2.DataDoubt) plan.Doubt {
 	return plan.Doubt{Suspect: uint64(member.ParseID(s.Suspect)), Split: s.Split}
 }
 
-// recordedDoubt is what status says of the present cluster. Earlier operators recorded of whose data is in doubt only that something is held: until data
-// has been compared, nobody knows more than that, and anybody's may be right. While etcd's alarm stands, that is what is held.
-func recordedDoubt(s *v1beta2.EtcdClusterStatus) plan.Doubt {
-	held := s.Autopilot != nil && slices.ContainsFunc(s.Autopilot.Held, func(h v1beta2.HeldAct) bool { return h.Feature == plan.FeatureDiverged })
-	available := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionAvailable)
-	if s.Doubt == nil && s.Quarantined == nil && held && (available == nil || available.Reason != v1beta2.ReasonCorrupt) {
-		return plan.Doubt{Split: true}
-	}
-	return doubtOf(s.Doubt)
-}
-
-// setDoubt leaves the record of what is in doubt empty where nothing but etcd's alarm says that data differs: also without a quorum, which alone
-// tells of alarms.
+// setDoubt leaves the record of what is in doubt empty where etcd's alarm says that data differs, and no comparison says whose: until comparisons show
+// it to be the same, for to disarm the alarm makes no data right, or a member is replaced for it.
 func setDoubt(s *v1beta2.EtcdClusterStatus, in Input) {
-	alarm := alarmOf(s, in)
-	unknown := hasClusterID(s) && in.Observed.Etcd.Contact != plan.ContactQuorum && in.Cluster.Status.Doubt != nil
-	if s.Doubt == nil && (unknown || alarm != nil && alarm.Reason == v1beta2.ReasonCorrupt) {
+	before, alarm := in.Cluster.Status.Doubt, alarmOf(s, in)
+	raised := alarm != nil && alarm.Reason == v1beta2.ReasonCorrupt
+	stays := hasClusterID(s) && before != nil && *before == (v1beta2.DataDoubt{}) && in.Cluster.Status.Quarantined == nil && !in.Observed.DataAgrees()
+	if s.Doubt == nil && (raised || stays) {
 		s.Doubt = &v1beta2.DataDoubt{}
 	}
 }

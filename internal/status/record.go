@@ -30,7 +30,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	if m := s.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
-	r.Quarantined, r.Doubt = quarantinedOf(s.Quarantined), recordedDoubt(s)
+	r.Quarantined, r.Doubt = quarantinedOf(s.Quarantined), doubtOf(s.Doubt)
 	r.Tuned, r.Relocation, r.Hibernation = tunedOf(s.Autopilot), relocationOf(s.Autopilot), hibernationOf(s)
 	r.RefusedPatches = RefusedPatches(s)
 	for _, v := range s.KeptVolumes {
