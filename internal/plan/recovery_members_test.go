@@ -56,7 +56,7 @@ func TestRecoveryAvoidsTheSuspect(t *testing.T) {
 	if got := Assess(o).Recovery; got.Survivor != "c-3" || !slices.Equal(got.Wrong, []string{"c-1"}) {
 		t.Errorf("the plan is %+v", got)
 	}
-	if got := Assess(trusted(o)).Recovery; len(got.Wrong) > 0 {
+	if got := Assess(trusted(o)).Recovery; len(got.Wrong) > 0 || got.Survivor != "c-1" || !strings.Contains(got.Message, "found to differ") {
 		t.Errorf("the user judges the data, and the plan is %+v", got)
 	}
 }

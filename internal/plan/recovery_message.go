@@ -45,9 +45,12 @@ func (r *Recovery) aboutWrong() string {
 	return fmt.Sprintf(". %s answers, too, and is not taken: its data was found to differ from what a majority of the voters agreed on", list(r.Wrong))
 }
 
-// aboutDoubt is what has to be known where nobody knows whose data is right.
+// aboutDoubt is what has to be known where nobody knows whose data is right, or the user has said that he judges it.
 func (r *Recovery) aboutDoubt(d Doubt) string {
-	if !d.Split {
+	switch {
+	case d.Suspect != 0 && len(r.Wrong) == 0 && r.Candidates[0].MemberID == d.Suspect:
+		return ". But its data was found to differ from the others', and with mode Off it is you who judges whose is right"
+	case !d.Split:
 		return ""
 	}
 	return fmt.Sprintf(". But the voters' data was found to differ, and no majority agreed: what %s holds may be wrong, and what another one holds, or a backup, "+
