@@ -15,7 +15,8 @@ func TestAtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "Makefile"},
+		{"init", "--quiet"},
+		{"add", "Makefile"},
 		{"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Begin"},
 	} {
 		if _, err := git(t.Context(), root, args...); err != nil {

@@ -34,7 +34,7 @@ func defragment(t *testing.T, etcd edition) {
 	s.settled()
 	s.fragments(fragmentedSize)
 	s.client()
-	s.edited(v1beta2.AutopilotOn)
+	s.switchedOn()
 	s.look("fragmented")
 	s.tidied(fragmentedSize)
 	s.healthy("defragmented")
@@ -57,7 +57,7 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s.client()
 	wire, storage := s.plainMinIO()
 	s.holding(wire, "slow", storage, func(*v1beta2.EtcdBackupSpec) {})
-	s.edited(v1beta2.AutopilotOn)
+	s.switchedOn()
 	s.look("backup")
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "EtcdBackup slow")
 	s.unsaid(v1beta2.ReasonDefragmenting)
@@ -103,11 +103,11 @@ func roomy() v1beta2.EtcdClusterSpec {
 	return spec
 }
 
-// edited has Auto Pilot go that far, in a window that is always open.
-func (s *story) edited(mode v1beta2.AutopilotMode) {
+// switchedOn has Auto Pilot act, in a window that is always open.
+func (s *story) switchedOn() {
 	s.t.Helper()
 	must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
-		spec.Autopilot = &v1beta2.AutopilotSpec{Mode: mode}
+		spec.Autopilot = &v1beta2.AutopilotSpec{Mode: v1beta2.AutopilotOn}
 		spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "* * * * *", Duration: metav1.Duration{Duration: time.Hour}}
 	}))
 }

@@ -34,7 +34,7 @@ func largeDefragment(t *testing.T, etcd edition) {
 	s.healthy("written")
 	s.client()
 	handedOver := s.handOver()
-	s.edited(v1beta2.AutopilotOn)
+	s.switchedOn()
 	s.look("fragmented")
 	must(t, harness.Await(t.Context(), "all members are defragmented", 5*limit, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSize < 1100<<20 })

@@ -43,7 +43,7 @@ func waitsForWindow(t *testing.T, etcd edition) {
 	s.never("a member is defragmented while the window is closed", shutFor, func(context.Context) bool {
 		return len(s.said(v1beta2.ReasonDefragmenting)) > 0
 	})
-	s.edited(v1beta2.AutopilotOn)
+	s.switchedOn()
 	s.tidied(wastedSize)
 	s.settled()
 	s.defragmentedOnce()
@@ -69,7 +69,7 @@ func waitsForTurn(t *testing.T) {
 	}
 	all[0].client()
 	for _, s := range all {
-		s.edited(v1beta2.AutopilotOn)
+		s.switchedOn()
 	}
 	waits := awaitsTurn(t, all)
 	for _, s := range all {
