@@ -29,7 +29,6 @@ func TestDoubt(t *testing.T) {
 		"nobody knows who is right":  {recorded(v1beta2.DataDoubt{Split: true}), "not known whose is right"},
 		"one is suspected":           {recorded(v1beta2.DataDoubt{Suspect: "a1"}), "not known whose is right"},
 		"etcd says so":               {recorded(v1beta2.DataDoubt{}), "alarm CORRUPT"},
-		"before that was recorded":   {held(plan.FeatureDiverged), "not known whose is right"},
 		"something else is held":     {held(plan.FeatureNoSpace), ""},
 	} {
 		got := doubtOf(&v1beta2.EtcdCluster{Status: c.status})
