@@ -50,7 +50,7 @@ var ran = []told{
 	{"docs/install.md", "With OLM", "yaml", installs, "TestToOLM", `"With OLM", "yaml"`},
 	{"docs/install.md", "With OLM", "sh", installs, "TestToOLM", `"With OLM", "kubectl apply -f olm.yaml"`},
 	{"docs/install.md", "Admission policies", "sh", installs, "TestToOLM", `"With OLM", "kubectl kustomize config/admission"`},
-	{"docs/install.md", "Policies of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete validatingadmissionpolicy,"`},
+	{"docs/install.md", "Policies of the old operator", "sh", installs, "TestToOLM", `moving, "grep /etcd-operator-"`},
 	{"docs/install.md", "Rights of the old operator", "sh", installs, "TestToOLM", `moving, "kubectl delete clusterrolebinding"`},
 	{"docs/install.md", "Uninstall", "sh", installs, "TestToOLM", `"Uninstall", "delete deployment"`},
 	{"docs/release.md", "Verify", "sh", installs, "TestYAML", `"Verify", "cosign verify-blob"`},

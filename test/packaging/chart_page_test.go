@@ -35,15 +35,17 @@ func TestChartPage(t *testing.T) {
 		wantInTree(t, link)
 	}
 	blocks := documents.Blocks("README.md", readme)
-	if len(blocks) != 1 {
-		t.Fatalf("the chart's README has %d blocks, want the one of commands", len(blocks))
+	if len(blocks) != 2 {
+		t.Fatalf("the chart's README has %d blocks of commands, want one to install and one to upgrade", len(blocks))
 	}
 	// The stories run the commands of docs/install.md, with the chart of a version.
 	const published, file = "oci://ghcr.io/etcdpilot/charts/etcd-operator", "dist/etcd-operator-0.1.0.tgz"
 	told := strings.NewReplacer(published+" --version 0.1.0", published, file, published).Replace(string(read(t, "docs/install.md")))
-	for command := range strings.Lines(blocks[0].Text) {
-		if !strings.Contains(told, "\n"+command) {
-			t.Errorf("docs/install.md lacks the command %s", command)
+	for _, block := range blocks {
+		for command := range strings.Lines(block.Text) {
+			if !strings.Contains(told, "\n"+command) {
+				t.Errorf("docs/install.md lacks the command %s", command)
+			}
 		}
 	}
 }

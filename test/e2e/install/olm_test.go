@@ -68,7 +68,7 @@ func fromYAML(s *story, c *clusters) {
 	s.standsBack(c.busy)
 	s.deletes()
 	s.types(next, s.path, s.commands("install.md", moving, "kubectl delete clusterrolebinding"))
-	s.types(next, s.path, s.commands("install.md", moving, "kubectl delete validatingadmissionpolicy,"))
+	s.types(next, s.path, s.commands("install.md", moving, "grep /etcd-operator-"))
 	s.exempts()
 }
 
