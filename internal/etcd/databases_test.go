@@ -148,6 +148,20 @@ func TestDisarm(t *testing.T) {
 	}
 }
 
+// TestPastOfAnEmptyCluster: before it was empty there was no history, whoever has looked by then.
+func TestPastOfAnEmptyCluster(t *testing.T) {
+	pool, start := newPool(t), time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	for i, c := range []struct {
+		after    time.Duration
+		revision int64
+		want     int64
+	}{{0, 1, 1}, {time.Minute, 500, 1}, {5 * time.Minute, 900, 1}, {6 * time.Minute, 950, 500}} {
+		if got := pool.PastRevision("ns/c", c.revision, start.Add(c.after)); got != c.want {
+			t.Errorf("%d: after %s it was %d, want %d", i, c.after, got, c.want)
+		}
+	}
+}
+
 // TestPastRevision knows no past at first, and forgets it where the revision goes back.
 func TestPastRevision(t *testing.T) {
 	pool, start := newPool(t), time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)

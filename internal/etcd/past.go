@@ -10,6 +10,8 @@ const (
 	historyKept = 5 * time.Minute
 	// pastApart is how far apart revisions are remembered: at most fifteen of a cluster.
 	pastApart = 20 * time.Second
+	// firstRevision is that of an etcd to which nobody has written: it has no history before it.
+	firstRevision = 1
 )
 
 // pastRevision is a revision that the cluster had reached at a time.
@@ -19,7 +21,8 @@ type pastRevision struct {
 }
 
 // PastRevision remembers the cluster's revision now, 0 if it is unknown, and returns the latest known that it had reached historyKept ago; 0
-// if none is: a process that has just started knows no past. A revision that went back, as after a restore, is another history.
+// if none is: a process that has just started knows no past, but of a cluster that was empty by then. A revision that went back, as after a restore,
+// is another history.
 func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +37,11 @@ func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64
 	for old < len(u.past) && now.Sub(u.past[old].at) >= historyKept {
 		old++
 	}
-	if old == 0 {
+	switch {
+	case old > 0:
+	case len(u.past) > 0 && u.past[0].revision == firstRevision:
+		return firstRevision
+	default:
 		return 0
 	}
 	u.past = slices.Delete(u.past, 0, old-1)
