@@ -148,43 +148,34 @@ func TestDisarm(t *testing.T) {
 	}
 }
 
-// TestPastOfAnEmptyCluster: before it was empty there was no history, whoever has looked by then.
-func TestPastOfAnEmptyCluster(t *testing.T) {
-	pool, start := newPool(t), time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	for i, c := range []struct {
-		after    time.Duration
-		revision int64
-		want     int64
-	}{{0, 1, 1}, {time.Minute, 500, 1}, {5 * time.Minute, 900, 1}, {6 * time.Minute, 950, 500}} {
-		if got := pool.PastRevision("ns/c", c.revision, start.Add(c.after)); got != c.want {
-			t.Errorf("%d: after %s it was %d, want %d", i, c.after, got, c.want)
-		}
-	}
-}
-
-// TestPastRevision knows no past at first, and forgets it where the revision goes back.
+// TestPastRevision knows no past at first, unless the cluster was empty by then, and forgets it where the revision goes back.
 func TestPastRevision(t *testing.T) {
 	pool, start := newPool(t), time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	for i, c := range []struct {
+	for cluster, looks := range map[string][]struct {
 		after    time.Duration
 		revision int64
 		want     int64
 	}{
-		{0, 10, 0},
-		{time.Second, 11, 0},
-		{time.Minute, 20, 0},
-		{5*time.Minute - time.Second, 50, 0},
-		{5 * time.Minute, 60, 10},
-		{5*time.Minute + 30*time.Second, 0, 10},
-		{6 * time.Minute, 70, 20},
-		{20 * time.Minute, 90, 70},
-		{25 * time.Minute, 90, 90},
-		{26 * time.Minute, 5, 0},
-		{31 * time.Minute, 6, 5},
-		{time.Minute, 7, 0},
+		"ns/c": {
+			{0, 10, 0},
+			{time.Second, 11, 0},
+			{time.Minute, 20, 0},
+			{5*time.Minute - time.Second, 50, 0},
+			{5 * time.Minute, 60, 10},
+			{5*time.Minute + 30*time.Second, 0, 10},
+			{6 * time.Minute, 70, 20},
+			{20 * time.Minute, 90, 70},
+			{25 * time.Minute, 90, 90},
+			{26 * time.Minute, 5, 0},
+			{31 * time.Minute, 6, 5},
+			{time.Minute, 7, 0},
+		},
+		"ns/empty at first": {{0, 1, 1}, {time.Minute, 500, 1}, {5 * time.Minute, 900, 1}, {6 * time.Minute, 950, 500}},
 	} {
-		if got := pool.PastRevision("ns/c", c.revision, start.Add(c.after)); got != c.want {
-			t.Errorf("%d: after %s it was %d, want %d", i, c.after, got, c.want)
+		for i, c := range looks {
+			if got := pool.PastRevision(cluster, c.revision, start.Add(c.after)); got != c.want {
+				t.Errorf("%s: %d: after %s it was %d, want %d", cluster, i, c.after, got, c.want)
+			}
 		}
 	}
 	for i, c := range []struct {
