@@ -11,7 +11,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -78,13 +77,13 @@ func doubtOf(c *v1beta2.EtcdCluster) string {
 	if q := c.Status.Quarantined; q != nil {
 		return fmt.Sprintf("the data of member %s of EtcdCluster %s differs from that of the others", q.Name, c.Name)
 	}
-	switch {
-	case status.RecordOf(&c.Status).Doubt != plan.Doubt{}:
+	switch d := c.Status.Doubt; {
+	case d == nil:
+		return ""
+	case *d != v1beta2.DataDoubt{}:
 		return fmt.Sprintf("the data of EtcdCluster %s's members was found to differ, and it is not known whose is right", c.Name)
-	case c.Status.Doubt != nil:
-		return fmt.Sprintf("etcd says that the data of EtcdCluster %s's members differs (alarm CORRUPT)", c.Name)
 	}
-	return ""
+	return fmt.Sprintf("etcd says that the data of EtcdCluster %s's members differs (alarm CORRUPT)", c.Name)
 }
 
 // blockedBy reports whether the cluster's Progressing condition has that reason.

@@ -1,14 +1,11 @@
 package etcdcluster
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 const (
@@ -32,7 +29,7 @@ type brake struct {
 	// disturbed are the clusters that are, with the time of the last act.
 	disturbed map[types.NamespacedName]time.Time
 	waiting   []turn
-	queue     workqueue.TypedRateLimitingInterface[ctrl.Request]
+	waker
 }
 
 // turn is a cluster that waits, and when it last said so.
@@ -104,14 +101,6 @@ func (b *brake) forget(cluster types.NamespacedName) {
 	b.release(cluster)
 }
 
-// start is a source.Func, by which those that wait are reconciled once it is their turn.
-func (b *brake) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue = queue
-	return nil
-}
-
 func (b *brake) admits(cluster types.NamespacedName) bool {
 	_, disturbed := b.disturbed[cluster]
 	return disturbed || slices.Contains(b.next(turn{cluster: cluster}), cluster)
@@ -151,17 +140,7 @@ func (b *brake) release(cluster types.NamespacedName) {
 		return
 	}
 	delete(b.disturbed, cluster)
-	b.wake()
-}
-
-// wake has those reconciled whose turn it is.
-func (b *brake) wake() {
-	if b.queue == nil {
-		return
-	}
-	for _, cluster := range b.next() {
-		b.queue.Add(ctrl.Request{NamespacedName: cluster})
-	}
+	b.wake(b.next()...)
 }
 
 // prune forgets whoever has not been heard of for too long.

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
@@ -21,17 +19,9 @@ const glanceLimit = 5 * time.Second
 // glances are looks at clusters at rest, in the middle between two passes: an alarm of etcd, while which it takes no writes, causes no event. The zero
 // value is empty. It is safe for concurrent use.
 type glances struct {
-	mu    sync.Mutex
-	due   map[types.NamespacedName]*time.Timer
-	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
-}
-
-// start is a source.Func, by which a cluster is reconciled in which something was found.
-func (g *glances) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.queue = queue
-	return nil
+	mu  sync.Mutex
+	due map[types.NamespacedName]*time.Timer
+	waker
 }
 
 // set has a cluster looked at after that time, and reconciled if that finds something. There is one glance of a cluster: the one that was set last.
@@ -58,21 +48,14 @@ func (g *glances) forget(cluster types.NamespacedName) {
 	delete(g.due, cluster)
 }
 
-func (g *glances) wake(cluster types.NamespacedName) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.queue != nil {
-		g.queue.Add(ctrl.Request{NamespacedName: cluster})
-	}
-}
-
 // glance has a cluster at rest looked at before the next pass, one request to one member, so that an alarm is seen within half the time between passes.
 func (r *Reconciler) glance(p *pass, next time.Duration) {
-	key, members := client.ObjectKeyFromObject(p.cluster), endpoints(p.observed)
+	key := client.ObjectKeyFromObject(p.cluster)
 	if next < reconcile.Heartbeat/2 || p.observed.Etcd.Contact != plan.ContactQuorum {
 		r.glances.forget(key)
 		return
 	}
+	members := endpoints(p.observed)
 	r.glances.set(key, next/2, func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), glanceLimit)
 		defer cancel()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 )
 
@@ -28,17 +27,12 @@ func Alarmed(ctx context.Context, members []Endpoint) bool {
 
 // unhealthy is why a member calls itself not healthy, empty if it does not. Serializable, it need not ask the others. etcd has looked at its alarms by then.
 func unhealthy(ctx context.Context, address string) (reason string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health?serializable=true", nil)
+	response, err := get(ctx, address, "/health?serializable=true", "its health")
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its health: %w", address, err)
-	}
-	response, err := metricsClient.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("ask %s for its health: %w", address, err)
+		return "", err
 	}
 	defer func() { _ = response.Body.Close() }()
 	var said struct {
-		Health string `json:"health"`
 		Reason string `json:"reason"`
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, healthLimit)).Decode(&said); err != nil {

@@ -91,15 +91,24 @@ func metricsOf(ctx context.Context, address string) (families map[string]*dto.Me
 	return families, err
 }
 
-// readMetrics asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
-func readMetrics(ctx context.Context, address string, read func(text io.Reader) error) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+// get asks a member by plain HTTP, at the address where it serves its metrics, for a page, which is what is wanted. Whoever gets a response closes its body.
+func get(ctx context.Context, address, page, what string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+page, nil)
 	if err != nil {
-		return fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return nil, fmt.Errorf("ask %s for %s: %w", address, what, err)
 	}
 	response, err := metricsClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return nil, fmt.Errorf("ask %s for %s: %w", address, what, err)
+	}
+	return response, nil
+}
+
+// readMetrics asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
+func readMetrics(ctx context.Context, address string, read func(text io.Reader) error) error {
+	response, err := get(ctx, address, "/metrics", "its metrics")
+	if err != nil {
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {

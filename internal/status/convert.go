@@ -20,17 +20,6 @@ func doubtOf(s *v1beta2.DataDoubt) plan.Doubt {
 	return plan.Doubt{Suspect: uint64(member.ParseID(s.Suspect)), Split: s.Split}
 }
 
-// setDoubt leaves the record of what is in doubt empty where etcd's alarm says that data differs, and no comparison says whose: until comparisons show
-// it to be the same, for to disarm the alarm makes no data right, or a member is replaced for it.
-func setDoubt(s *v1beta2.EtcdClusterStatus, in Input) {
-	before, alarm := in.Cluster.Status.Doubt, alarmOf(s, in)
-	raised := alarm != nil && alarm.Reason == v1beta2.ReasonCorrupt
-	stays := hasClusterID(s) && before != nil && *before == (v1beta2.DataDoubt{}) && in.Cluster.Status.Quarantined == nil && !in.Observed.DataAgrees()
-	if s.Doubt == nil && (raised || stays) {
-		s.Doubt = &v1beta2.DataDoubt{}
-	}
-}
-
 func doubtFor(d plan.Doubt) *v1beta2.DataDoubt {
 	if d == (plan.Doubt{}) {
 		return nil

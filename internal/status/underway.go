@@ -11,9 +11,9 @@ import (
 // unfinished is what Auto Pilot has begun and not all members have yet, at most one of each feature. What does not count any more, because it was
 // given up or the spec says something else, is not under way either.
 func unfinished(s *v1beta2.EtcdClusterStatus, in Input) (left []v1beta2.BegunAct) {
-	begins := begunBy(in)
+	begins, whole := begunBy(in), whole(in)
 	for _, act := range begunIn(s) {
-		if act.Feature != begins && counts(s, act) && !(whole(in) && reached(s, in, act)) {
+		if act.Feature != begins && counts(s, act) && !(whole && reached(s, in, act)) {
 			left = append(left, act)
 		}
 	}
@@ -53,7 +53,7 @@ func begunBy(in Input) string {
 // aim is what that feature has chosen for all members, or the member that it replaces; empty if there is nothing.
 func aim(s *v1beta2.EtcdClusterStatus, feature string) string {
 	if feature == plan.FeatureDiverged && s.Quarantined != nil {
-		return s.Quarantined.Name + " (" + s.Quarantined.MemberID + ")"
+		return memberOf(s.Quarantined.Name, s.Quarantined.MemberID)
 	}
 	a := s.Autopilot
 	if a == nil {
@@ -74,13 +74,16 @@ func aim(s *v1beta2.EtcdClusterStatus, feature string) string {
 	return ""
 }
 
+// memberOf tells a member from a later one of its name.
+func memberOf(name, id string) string { return name + " (" + id + ")" }
+
 // counts reports whether what was begun is still chosen. A member whose data differed is forgotten once it is gone; while it is there, its data is
 // that of the others again. What a restore replaces needs no other member any more.
 func counts(s *v1beta2.EtcdClusterStatus, act v1beta2.BegunAct) bool {
 	if act.Feature != plan.FeatureDiverged || s.Quarantined != nil {
 		return aim(s, act.Feature) == act.To
 	}
-	return hasClusterID(s) && !slices.ContainsFunc(s.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.Name+" ("+m.ID+")" == act.To })
+	return hasClusterID(s) && !slices.ContainsFunc(s.MemberStatuses, func(m v1beta2.MemberStatus) bool { return memberOf(m.Name, m.ID) == act.To })
 }
 
 // whole reports whether every member is healthy, and there are as many voters as there are to be.

@@ -238,7 +238,7 @@ func (s *story) fillsNode(name string, spare int64) {
 	grace, filler := int64(0), "fill-"+name
 	must(s.t, env.Create(s.t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: filler},
-		Spec: restricted(corev1.PodSpec{
+		Spec: harness.Restricted(corev1.PodSpec{
 			NodeName: name, TerminationGracePeriodSeconds: &grace,
 			Containers: []corev1.Container{{
 				Name: "main", Image: "busybox", ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"sleep", "3600"},

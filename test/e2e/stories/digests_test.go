@@ -68,7 +68,7 @@ func (s *story) digest(version string) (digest string) {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "digest-" + strings.ReplaceAll(version, ".", "-")},
-		Spec: restricted(corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
+		Spec: harness.Restricted(corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
 			Name: "etcd", Image: etcdRepository + ":v" + version, Command: []string{"etcd", "--version"},
 		}}}),
 	}

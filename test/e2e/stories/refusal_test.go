@@ -238,7 +238,7 @@ func (s *trial) tries(change func(*corev1.Pod)) func(context.Context) error {
 func (s *trial) neverMade(change func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "never-made"},
-		Spec:       restricted(corev1.PodSpec{Containers: []corev1.Container{{Name: "etcd", Image: "busybox"}}}),
+		Spec:       harness.Restricted(corev1.PodSpec{Containers: []corev1.Container{{Name: "etcd", Image: "busybox"}}}),
 	}
 	change(pod)
 	return pod

@@ -78,7 +78,7 @@ func (s *story) inStore(script string) {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: "hand-"},
-		Spec: restricted(corev1.PodSpec{
+		Spec: harness.Restricted(corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{
 				Name: "hand", Image: "busybox", ImagePullPolicy: corev1.PullIfNotPresent,
@@ -96,6 +96,3 @@ func (s *story) inStore(script string) {
 		return fmt.Sprintf("%s, %v", pod.Status.Phase, err), err == nil && pod.Status.Phase == corev1.PodSucceeded
 	}))
 }
-
-// restricted makes a pod one that a namespace takes which enforces the restricted Pod Security Standard.
-var restricted = harness.Restricted

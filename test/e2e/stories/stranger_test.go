@@ -20,7 +20,7 @@ func (s *trial) amongStrangers() {
 	original := s.claim(target.Name)
 	toolbox := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "toolbox", Labels: original.Labels},
-		Spec: restricted(corev1.PodSpec{ // it never runs: who counts the members that are ready would count it
+		Spec: harness.Restricted(corev1.PodSpec{ // it never runs: who counts the members that are ready would count it
 			NodeSelector: map[string]string{"kubernetes.io/hostname": "nowhere"},
 			Containers:   []corev1.Container{{Name: "tool", Image: "busybox"}},
 		}),
