@@ -19,7 +19,7 @@ import (
 const (
 	// metricsTimeout is how long a member may take to serve its metrics.
 	metricsTimeout = time.Second
-	// metricsLimit is how many bytes of them are read: a member's are some 200 KB.
+	// metricsLimit is how many bytes of them are read once unpacked: a member's are some 200 KB.
 	metricsLimit = 8 << 20
 	// parsedLimit is how many bytes of them are parsed, which takes fifty times as much memory: those of the families that
 	// matter are some 2 KB.
@@ -91,12 +91,14 @@ func metricsOf(ctx context.Context, address string) (families map[string]*dto.Me
 	return families, err
 }
 
-// get asks a member by plain HTTP, at the address where it serves its metrics, for a page, which is what is wanted. Whoever gets a response closes its body.
+// get asks a member by plain HTTP, at the address where it serves its metrics, for a page, which is what is wanted. Whoever gets a response has it read by
+// readAnswer, and closes its body.
 func get(ctx context.Context, address, page, what string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+page, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for %s: %w", address, what, err)
 	}
+	request.Header.Set("Accept-Encoding", "gzip") // asked for by name, so that net/http does not unpack it
 	response, err := metricsClient.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for %s: %w", address, what, err)
@@ -114,7 +116,7 @@ func readMetrics(ctx context.Context, address string, read func(text io.Reader) 
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	if err := read(io.LimitReader(response.Body, metricsLimit)); err != nil {
+	if err := readAnswer(ctx, response, read); err != nil {
 		return fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
 	return nil
