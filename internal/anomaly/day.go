@@ -8,18 +8,18 @@ import (
 // day is what a member was like in the last day, by the time of day and not by how many samples there were: what nobody has looked at is not
 // known, and what is older than a day is forgotten. The zero value is of no use before it begins.
 type day struct {
-	// ring has a point of each quarter of an hour, Nothing of one without a sample, that of the quarter with number q at q modulo points.
+	// ring has a point of each half an hour, Nothing of one without a sample, that of the half hour with number h at h modulo points.
 	ring [points]rounded
-	// latest are the samples of the quarter that is not over, and n is how many of them there are; quarter is its number since 1970, 0 before
+	// latest are the samples of the half hour that is not over, and n is how many of them there are; half is its number since 1970, 0 before
 	// the day begins.
-	latest  [together]Values
-	n       uint8
-	quarter int64
+	latest [together]rounded
+	n      uint8
+	half   int64
 }
 
 // begins forgets all, from now on.
 func (d *day) begins(now time.Time, every time.Duration) {
-	*d = day{quarter: quarterOf(now, every)}
+	*d = day{half: halfOf(now, every)}
 	for i := range d.ring {
 		d.ring[i] = round(Nothing())
 	}
@@ -28,12 +28,12 @@ func (d *day) begins(now time.Time, every time.Duration) {
 // goesOn has the day end now, and reports whether anything of it is known: nothing is before it begins, a day after the last sample, or if the
 // clock went back.
 func (d *day) goesOn(now time.Time, every time.Duration) bool {
-	to := quarterOf(now, every)
-	if d.quarter == 0 || to < d.quarter || to-d.quarter > int64(points) {
+	to := halfOf(now, every)
+	if d.half == 0 || to < d.half || to-d.half > int64(points) {
 		return false
 	}
-	for ; d.quarter < to; d.quarter++ {
-		d.ring[d.quarter%int64(points)] = round(d.point())
+	for ; d.half < to; d.half++ {
+		d.ring[d.half%int64(points)] = round(d.point())
 		d.n = 0
 	}
 	return true
@@ -45,8 +45,8 @@ func (d *day) point() Values {
 	for i := range v {
 		all := make([]float32, 0, together)
 		for _, sample := range d.latest[:d.n] {
-			if !math.IsNaN(float64(sample[i])) {
-				all = append(all, sample[i])
+			if v := sample.of(Signal(i)); !math.IsNaN(float64(v)) {
+				all = append(all, v)
 			}
 		}
 		if len(all) > 0 {
@@ -56,10 +56,10 @@ func (d *day) point() Values {
 	return v
 }
 
-// add adds a sample. A quarter that has enough of them needs no more.
+// add adds a sample. A half hour that has enough of them needs no more.
 func (d *day) add(v Values) {
 	if d.n < together {
-		d.latest[d.n] = v
+		d.latest[d.n] = round(v)
 		d.n++
 	}
 }
@@ -67,7 +67,7 @@ func (d *day) add(v Values) {
 // of are the points that are known of a signal.
 func (d *day) of(s Signal) []float32 {
 	all := make([]float32, 0, points)
-	if d.quarter == 0 {
+	if d.half == 0 {
 		return all
 	}
 	for i := range d.ring {
@@ -91,6 +91,6 @@ func (d *day) sampled() (n int) {
 	return n
 }
 
-func quarterOf(now time.Time, every time.Duration) int64 {
+func halfOf(now time.Time, every time.Duration) int64 {
 	return now.UnixNano() / int64(together*every)
 }

@@ -46,8 +46,8 @@ const (
 	samples = int(Day / Every)
 
 	// together are as many samples as one point of a habit is the median of, and points how many of these are a day. Fewer points are less
-	// memory: 192 bytes of a member's signal.
-	together = 3
+	// memory: 96 bytes of a member's signal.
+	together = 6
 	points   = samples / together
 	// known is how many points a signal has at least to be compared with: half a day. Where members were restarted all the time, a day has
 	// fewer.

@@ -200,7 +200,7 @@ func TestLearnsOfEnough(t *testing.T) {
 	if d.goes(9, 0.002); !d.Learned(d.now, anomaly.Every) || len(d.Scarce()) > 0 {
 		t.Errorf("not known at %v after half a day, scarce %v", d.now, d.Scarce())
 	}
-	d.goes(aDay/2+9, float32(math.NaN()))
+	d.goes(aDay/2+18, float32(math.NaN()))
 	if !d.Learned(d.now, anomaly.Every) || !slices.Equal(d.Scarce(), []anomaly.Signal{anomaly.Flush}) {
 		t.Errorf("scarce %v after half a day without flushes", d.Scarce())
 	}
@@ -219,7 +219,7 @@ func TestMemory(t *testing.T) {
 			keep = new(anomaly.Habit)
 		}
 	}).AllocedBytesPerOp()
-	if total := members * each; total > 7<<19 {
+	if total := members * each; total > 5<<19 {
 		t.Errorf("a member takes %d bytes, and %d of them %d", each, members, total)
 	}
 }

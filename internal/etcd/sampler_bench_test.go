@@ -58,7 +58,7 @@ func TestSamplerMemory(t *testing.T) {
 	for _, k := range d.disks {
 		sum += unsafe.Sizeof(*k) + uintptr(cap(k.looks))*unsafe.Sizeof(look{}) + uintptr(cap(k.samples.at))*unsafe.Sizeof(instant(0))
 	}
-	const most = 6500
+	const most = 5200
 	if sum > most {
 		t.Errorf("%d bytes, want %d at most", sum, most)
 	}
