@@ -82,7 +82,7 @@ func TestResizeHeld(t *testing.T) {
 }
 
 func resizeHeld(t *testing.T, etcd edition) {
-	s := etcd.begin(t, "resize-held", resizable("20m", "128Mi", "20m", "128Mi"))
+	s := etcd.begin(t, "resize-held", resizable("20m", "256Mi", "20m", "256Mi")) // of which etcd 3.5 uses more than 102Mi
 	s.settled()
 	s.client()
 	before := s.starts()
