@@ -282,9 +282,10 @@ test-explored:
 .PHONY: test-rest
 test-rest:
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
+	TEST_ASSET_ETCD35=$(call tool,etcd35/etcd); TEST_ASSET_ETCD37=$(call tool,etcd37/etcd); \
 	TEST_ASSET_MINIO=$(call tool,minio); TEST_ASSET_GCS=$(call tool,fake-gcs-server); \
 	TEST_ASSET_AZURE=$(call tool,azurite); \
-	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
+	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_ETCD35 TEST_ASSET_ETCD37 TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	CGO_ENABLED=1 go test -race -timeout=40m -skip '$(MODELED)' $(CONCURRENT); \
 	CGO_ENABLED=1 go test -race $(SPOOLED); \
 	go test -run '$(MODELED)' ./controllers/etcdcluster; \

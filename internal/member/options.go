@@ -75,6 +75,13 @@ var options = map[string]option{
 	"PriorityRequest":    {parse: truth, gate: "PriorityRequest", since: 7},
 }
 
+// defaults are what etcd is given where the user says nothing. They are not part of Config, which a pod has had since it was created: so no
+// member that runs is restarted for one.
+//
+// A member serves nobody while it is defragmented. It says so to clients that ask for gRPC's health, which go to another one at once; nobody
+// else looks at that. etcd 3.5 has the option from 3.5.14 on, and ignores it before.
+var defaults = map[string]string{"stop-grpc-service-on-defrag": "true"}
+
 func gate(name, gate string) option {
 	return option{parse: truth, old: "experimental-" + name, gate: gate}
 }

@@ -85,10 +85,6 @@ func (p *process) run(t *testing.T, program string, all []*process, pair *pki.Pa
 	}
 	transport := member.Transport{PeerTLS: true}
 	host := member.Host(p.name, "db", "prod", "")
-	version, err := exec.CommandContext(t.Context(), program, "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var initial, urls []string
 	for _, other := range all {
 		initial = append(initial, other.name+"=https://"+member.Host(other.name, "db", "prod", "")+":2380")
@@ -99,14 +95,23 @@ func (p *process) run(t *testing.T, program string, all []*process, pair *pki.Pa
 		Transport: transport,
 	}
 	start := member.Start{State: member.StateNew, InitialCluster: strings.Join(initial, ","), Token: "t", ListenHost: "0.0.0.0"}
+	p.start(t, program, config, start, append(urls, config.ClientURL, "http://"+p.client, member.CertificatesDir, p.dir, member.TrustDir, p.dir)...)
+}
+
+// start starts the program with the file that is rendered, but for its ports and what else is to be replaced in it.
+func (p *process) start(t *testing.T, program string, config member.Config, start member.Start, replaced ...string) {
+	t.Helper()
+	version, err := exec.CommandContext(t.Context(), program, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
 	number, _, _ := strings.Cut(strings.TrimPrefix(string(version), "etcd Version: "), "\n")
 	file, err := member.Render(config, start, number)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(append(urls,
-		"https://0.0.0.0:2380", "https://"+p.peer, "http://0.0.0.0:2379", "http://"+p.client, "http://0.0.0.0:2381", "http://"+p.metrics,
-		config.ClientURL, "http://"+p.client, member.CertificatesDir, p.dir, member.TrustDir, p.dir)...).Replace(string(file))
+	text := strings.NewReplacer(append(replaced, "://0.0.0.0:2379", "://"+p.client, "://0.0.0.0:2380", "://"+p.peer,
+		"://0.0.0.0:2381", "://"+p.metrics)...).Replace(string(file))
 	p.write(t, "etcd.yaml", []byte(text))
 	log, err := os.Create(filepath.Join(p.dir, "log"))
 	if err != nil {

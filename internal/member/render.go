@@ -3,6 +3,7 @@ package member
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -186,8 +187,10 @@ func minorOf(version string) (uint64, error) {
 }
 
 func addOptions(file map[string]any, given map[string]string, minor uint64) error {
+	all := maps.Clone(defaults)
+	maps.Copy(all, given)
 	var gates []string
-	for name, text := range given {
+	for name, text := range all {
 		o, ok := options[name]
 		if !ok {
 			return fmt.Errorf("etcd's option %q is not known", name)

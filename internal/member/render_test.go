@@ -206,6 +206,7 @@ func TestEtcdReadsTheFile(t *testing.T) {
 		"initial cluster": got.InitialCluster == "db-0="+config.PeerURL && got.ClusterState == StateExisting,
 		"quota":           got.QuotaBackendBytes == 8589934592,
 		"gate":            strings.Contains(got.ServerFeatureGate.String(), "InitialCorruptCheck=true"),
+		"default of ours": strings.Contains(got.ServerFeatureGate.String(), "StopGRPCServiceOnDefrag=true"),
 		"sleep interval":  got.CompactionSleepInterval.Milliseconds() == 25,
 		"catch-up":        got.SnapshotCatchUpEntries == 7000,
 		"cors":            len(got.CORS) == 1,

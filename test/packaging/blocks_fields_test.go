@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -132,11 +134,7 @@ func (p *page) filter(n *jsonpath.FilterNode, at *apiextensionsv1.JSONSchemaProp
 const snippet = `package snippet
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"os"
-	"strings"
-
+	IMPORTS
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -145,6 +143,20 @@ func connect() (*clientv3.Client, error) {
 	return client, err
 }
 `
+
+// imported are the packages that a snippet may use besides.
+var imported = []string{"crypto/tls", "crypto/x509", "os", "strings", "time", "google.golang.org/grpc"}
+
+// inSnippet is the file with the block in it. It imports what the block uses.
+func inSnippet(block string) string {
+	var used []string
+	for _, name := range imported {
+		if strings.Contains(block, path.Base(name)+".") {
+			used = append(used, strconv.Quote(name))
+		}
+	}
+	return strings.NewReplacer("IMPORTS", strings.Join(used, "\n\t"), "BLOCK", block).Replace(snippet)
+}
 
 // source wants Go to be a part of the sources, word for word, or to be compiled.
 func (p *page) source() {
@@ -163,7 +175,7 @@ func (p *page) source() {
 	if err != nil {
 		p.Fatal(err)
 	}
-	for name, text := range map[string]string{file: strings.Replace(snippet, "BLOCK", p.block.Text, 1), overlay: string(replaced)} {
+	for name, text := range map[string]string{file: inSnippet(p.block.Text), overlay: string(replaced)} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			p.Fatal(err)
 		}

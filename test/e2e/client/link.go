@@ -11,14 +11,14 @@ import (
 // link is a connection that goes where its folder says, with or without TLS: what is written there changes while the client runs. It is for
 // one goroutine.
 type link struct {
-	folder, endpoints string
-	client            *clientv3.Client
+	target
+	client *clientv3.Client
 }
 
 // newLink connects to the endpoints until the folder names others.
-func newLink(endpoints, folder string) (*link, error) {
-	client, err := connect(endpoints, folder)
-	return &link{folder, endpoints, client}, err
+func newLink(to target) (*link, error) {
+	client, err := to.connect()
+	return &link{to, client}, err
 }
 
 // current is the connection for the next operation. The former one is closed: no operation is under way.
@@ -27,14 +27,16 @@ func (l *link) current() *clientv3.Client {
 	if l.folder == "" || err != nil || len(text) == 0 || string(text) == l.endpoints {
 		return l.client
 	}
-	next, err := connect(string(text), l.folder)
+	to := l.target
+	to.endpoints = string(text)
+	next, err := to.connect()
 	if err != nil {
 		log.Print(err)
 		return l.client
 	}
 	log.Printf("from %s to %s", l.endpoints, text)
 	l.close()
-	l.client, l.endpoints = next, string(text)
+	l.client, l.target = next, to
 	return l.client
 }
 

@@ -26,6 +26,8 @@ type Report struct {
 	// LongestGap is the longest time between two successful writes of the writer, in milliseconds: what an application
 	// with one connection sees.
 	LongestGap int64 `json:"longestGapMilliseconds"`
+	// LeasesLost counts the leases that were not kept alive.
+	LeasesLost int64 `json:"leasesLost"`
 	// Errors counts the failures by their text. From the maxErrors-th text on they are counted together, as otherErrors.
 	Errors map[string]int64 `json:"errors,omitempty"`
 }
@@ -49,6 +51,14 @@ type recorder struct {
 
 func newRecorder() *recorder {
 	return &recorder{start: time.Now(), history: history.NewRecorder(maxOperations)}
+}
+
+// serve serves what is recorded as long as the process lives.
+func (r *recorder) serve(address string) {
+	server := &http.Server{Addr: address, Handler: r.handler(), ReadHeaderTimeout: time.Second}
+	if err := server.ListenAndServe(); err != nil {
+		log.Printf("serve: %v", err)
+	}
 }
 
 // handler answers GET /report, POST /reset with the report up to then, and GET /history with the workers' history. That
@@ -145,6 +155,12 @@ func (r *recorder) worked(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count(err)
+}
+
+func (r *recorder) lostLease() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.LeasesLost++
 }
 
 func (r *recorder) count(err error) {

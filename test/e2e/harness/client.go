@@ -29,13 +29,20 @@ type Report struct {
 	Failures     int64            `json:"failures"`
 	Lost         int64            `json:"lost"`
 	LongestGapMS int64            `json:"longestGapMilliseconds"`
+	LeasesLost   int64            `json:"leasesLost"`
 	Errors       map[string]int64 `json:"errors"`
 }
+
+// Gap is the longest time between two writes.
+func (r Report) Gap() time.Duration { return time.Duration(r.LongestGapMS) * time.Millisecond }
 
 // String is the report in words.
 func (r Report) String() string {
 	words := fmt.Sprintf("%d operations, %d failed, %d acknowledged writes lost, longest gap between writes %d ms",
 		r.Operations, r.Failures, r.Lost, r.LongestGapMS)
+	if r.LeasesLost > 0 {
+		words += fmt.Sprintf(", %d leases lost", r.LeasesLost)
+	}
 	for _, text := range slices.Sorted(maps.Keys(r.Errors)) {
 		words += fmt.Sprintf("\n%6d × %s", r.Errors[text], text)
 	}
@@ -72,17 +79,41 @@ func (c *Cluster) NewWriter(ctx context.Context, node string, flags ...string) (
 		return nil, fmt.Errorf("%s has no endpoints in its status", c.Name)
 	}
 	w := WriterOf(c)
-	if err := c.Create(ctx, w.spec(object, node, flags)); client.IgnoreAlreadyExists(err) != nil {
+	return w, w.start(ctx, object, node, flags)
+}
+
+// NewAskingWriter starts another client beside that of NewWriter, with more flags. It has the addresses of all members, and asks each whether it
+// serves.
+func (c *Cluster) NewAskingWriter(ctx context.Context, flags ...string) (*Writer, error) {
+	object, err := c.Get(ctx)
+	if err != nil {
 		return nil, err
 	}
-	err = Await(ctx, "the client works", time.Minute, func(ctx context.Context) (string, bool) {
+	members, err := c.Members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	for _, m := range members.Members {
+		urls = append(urls, m.ClientURLs...)
+	}
+	w := WriterIn(c, c.Name+"-asking-client")
+	return w, w.start(ctx, object, "", append([]string{"--endpoints", strings.Join(urls, ","), "--health"}, flags...))
+}
+
+// start starts the client, and waits until it works.
+func (w *Writer) start(ctx context.Context, object *v1beta2.EtcdCluster, node string, flags []string) error {
+	if err := w.cluster.Create(ctx, w.spec(object, node, flags)); client.IgnoreAlreadyExists(err) != nil {
+		return err
+	}
+	err := Await(ctx, "the client works", time.Minute, func(ctx context.Context) (string, bool) {
 		r, err := w.Peek(ctx)
 		return fmt.Sprintf("%v, %v", r, err), err == nil && r.Operations > r.Failures
 	})
 	if err == nil {
 		_, err = w.Report(ctx)
 	}
-	return w, err
+	return err
 }
 
 func (w *Writer) spec(c *v1beta2.EtcdCluster, node string, flags []string) *corev1.Pod {

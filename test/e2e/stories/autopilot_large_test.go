@@ -19,8 +19,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestLargeDefragment defragments databases of which 1 GiB is in use, and says how long a client was without a write, beside how long it was when the
-// leader handed over and nothing else happened: members are defragmented while they serve nobody, so the one should be about as long as the other.
+// TestLargeDefragment defragments databases of which 1 GiB is in use, under two clients, and says how long each was without a write, beside how long it
+// was when the leader handed over and nothing else happened. One is connected to the Service, as etcd's client is by default, and waits for the member
+// that it is connected to: it must lose nothing. The other one has the addresses of all members and asks each whether it serves, and waits for none.
+// Both keep a lease alive that lives for less long than a member is defragmented.
 func TestLargeDefragment(t *testing.T) { oneByOne(t, largeDefragment) }
 
 func largeDefragment(t *testing.T, etcd edition) {
@@ -34,20 +36,26 @@ func largeDefragment(t *testing.T, etcd edition) {
 	s.healthy("written")
 	s.givesUp(150)
 	s.healthy("given up")
-	s.client()
-	handedOver := s.handOver()
+	const lease, timeout = 10 * time.Second, time.Second
+	s.client("--lease", lease.String())
+	asking := s.asking("--lease", lease.String(), "--timeout", timeout.String())
+	handedOver := asking.handOver()
+	s.report("before anything is defragmented")
 	s.switchedOn()
 	s.look("fragmented")
 	must(t, harness.Await(t.Context(), "all members are defragmented", 5*limit, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSize < 1100<<20 })
 	}))
 	s.settled()
-	gap := time.Duration(s.report("a client saw").LongestGapMS) * time.Millisecond
+	usual, asked := s.report("a client that does not ask saw"), asking.report("a client that asks saw")
 	busy := s.defragmented()
-	s.measures("1 GiB defragmented in each member: longest time without a write, that of one hand-over (the median of three), and how long a member was "+
-		"defragmented at least", fmt.Sprintf("%s, %s, %s", gap, handedOver, busy))
+	s.measures("1 GiB defragmented in each member: longest time without a write of a client as etcd makes it, of one that asks for health, and of that one when "+
+		"a leader hands over (the median of three), and how long a member was defragmented at least",
+		fmt.Sprintf("%s, %s, %s, %s", usual.Gap(), asked.Gap(), handedOver, busy))
+	s.measures(fmt.Sprintf("the same: requests that failed, and leases of %s that were lost, of a client as etcd makes it, and of one that asks for health", lease),
+		fmt.Sprintf("%d, %d, and %d, %d", usual.Failures, usual.LeasesLost, asked.Failures, asked.LeasesLost))
 	t.Logf("the operator says: %s", strings.Join(s.said(v1beta2.ReasonDefragmenting), "; "))
-	s.isServedMeanwhile(gap, handedOver, busy)
+	asking.isServedMeanwhile(asked, handedOver, timeout, busy)
 }
 
 // TestLargeRecovery loses two of three members with 1 GiB of data for good, not the leader, under a client at work: nothing that was acknowledged
@@ -108,17 +116,39 @@ func (s *story) defragmented() time.Duration {
 	return slices.Min(all)
 }
 
-// isServedMeanwhile wants the client not to have waited for a member that was being defragmented. Whoever does is without a write for as long as that
-// takes, and whoever is served by the others for no longer than one hand-over, and for what a busy machine adds. That is told apart at half of the
-// former: a slow machine takes longer for both. Where that is no more than a machine may add, nothing can be told.
-func (s *story) isServedMeanwhile(gap, handedOver, busy time.Duration) {
+// asking is the same story with another client, that asks members whether they serve.
+func (s *story) asking(flags ...string) *story {
 	s.t.Helper()
-	const noise = 2 * time.Second
-	switch most := max(busy/2, handedOver+noise); {
+	other := s.within(s.t)
+	var err error
+	other.writer, err = s.NewAskingWriter(s.t.Context(), flags...)
+	must(s.t, err)
+	return other
+}
+
+// isServedMeanwhile wants the client not to have waited for a member that was being defragmented, and to have lost no lease. Whoever is served by the
+// others waits for one hand-over, for a request that was on its way to that member until that is given up, and for what a busy machine adds. Whoever is
+// not gives up one request after the other, and only every third one is to that member: so the requests that have failed are counted, too. Both are told
+// apart at half of what they are for a client that waits: a slow machine takes longer for all. Where that is no more than a machine may add, nothing can
+// be told.
+func (s *story) isServedMeanwhile(saw harness.Report, handedOver, timeout, busy time.Duration) {
+	s.t.Helper()
+	const (
+		noise   = 2 * time.Second
+		clients = 7 // six workers and a writer, each with a connection of its own: see test/e2e/client
+		members = 3
+	)
+	most, failures := max(busy/2, handedOver+timeout+noise), clients*members*int64(busy/timeout)/2
+	switch {
 	case busy <= most:
 		s.t.Logf("a member was defragmented within %s: whether the client waited for it cannot be told", busy)
-	case gap > most:
-		s.t.Errorf("the client was without a write for %s, where a hand-over takes %s, and to defragment a member %s or more", gap, handedOver, busy)
+	case saw.Gap() > most:
+		s.t.Errorf("the client was without a write for %s, where a hand-over takes %s, and to defragment a member %s or more", saw.Gap(), handedOver, busy)
+	case saw.Failures > failures:
+		s.t.Errorf("%d requests of the client have failed: one that waits for members has twice as many as %d", saw.Failures, failures)
+	}
+	if saw.LeasesLost > 0 {
+		s.t.Errorf("the client has lost %d leases", saw.LeasesLost)
 	}
 }
 
