@@ -61,9 +61,16 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "Do not delete", `docs/migrate.md, "From coreos/etcd-operator"`} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "from etcd 3.4 on an EtcdBackup", "Do not delete", `docs/migrate.md, "From coreos/etcd-operator"`} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
+		}
+	}
+	ended := living(func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Finished, Finished })
+	volumes := edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0000", Legacy: true, Foreign: "unmarked"}} })
+	for _, o := range []Observed{ended, volumes} {
+		if message := Describe(Next(o)).Message; strings.Contains(message, "run") || !strings.Contains(message, "left as they are") {
+			t.Errorf("what does not run is said to: %s", message)
 		}
 	}
 	// People at risk are sent to what to do, not to a link to it.

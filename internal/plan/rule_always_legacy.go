@@ -15,25 +15,29 @@ func legacyMembers(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap != nil {
 		return nil
 	}
-	found := v.legacyObjects()
+	found, alive := v.legacyObjects()
 	if len(found) == 0 {
 		return nil
 	}
+	stay := "they are left as they are"
+	if alive {
+		stay = "they continue to run unchanged"
+	}
 	return Blocked{
 		Reason: v1beta2.ReasonLegacyMembers,
-		Message: fmt.Sprintf("%s were created by coreos/etcd-operator: they continue to run unchanged, and "+
+		Message: fmt.Sprintf("%s were created by coreos/etcd-operator: %s, and "+
 			"nothing is started next to them. Do not delete this EtcdCluster: that would delete them. Save their data "+
-			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then follow `+
-			`docs/migrate.md, "From coreos/etcd-operator"`, strings.Join(found, " and ")),
+			`first (etcdctl snapshot save; from etcd 3.4 on an EtcdBackup with spec.etcdEndpoints), then follow `+
+			`docs/migrate.md, "From coreos/etcd-operator"`, strings.Join(found, " and "), stay),
 	}
 }
 
-// legacyObjects lists the pods and volumes that coreos/etcd-operator created.
-func (v *view) legacyObjects() []string {
-	var pods, volumes, found []string
+// legacyObjects lists the pods and volumes that coreos/etcd-operator created, and says whether a pod among them has not ended.
+func (v *view) legacyObjects() (found []string, alive bool) {
+	var pods, volumes []string
 	for _, p := range v.Pods {
 		if p.Legacy {
-			pods = append(pods, p.Name)
+			pods, alive = append(pods, p.Name), alive || p.Phase != Finished
 		}
 	}
 	for _, c := range slices.Concat(v.Volumes, v.foreign) { // this operator's marks, which theirs have not, make a claim its own
@@ -49,5 +53,5 @@ func (v *view) legacyObjects() []string {
 	if len(volumes) > 0 {
 		found = append(found, "volumes "+list(volumes))
 	}
-	return found
+	return found, alive
 }

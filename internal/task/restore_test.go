@@ -11,6 +11,9 @@ func TestCheckVersion(t *testing.T) {
 		{"3.5", "3.6.16", true},
 		{"3.6", "3.7.0", true},
 		{"", "3.5.35", true},
+		{"3.4", "3.5.35", true}, // etcd upgrades these data, and docs/migrate.md relies on it
+		{"3.4", "3.6.16", false},
+		{"3.3", "3.5.35", false},
 		{"3.7", "3.6.16", false},
 		{"3.6", "3.5.35", false},
 		{"3.5", "3.7.3", false},
