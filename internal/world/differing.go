@@ -75,6 +75,9 @@ func (w *World) suspects() bool {
 	})
 }
 
+// unnoticed reports whether the operator has ended before it recorded what it had found.
+func (w *World) unnoticed() bool { return w.Unseen && w.Status.Doubt == plan.Doubt{} }
+
 // copies has a learner have the leader's data, whatever that is.
 func (w *World) copies(g *etcdtest.Group, learner uint64) {
 	if w.Odd != 0 && g.Leader == w.Odd {
@@ -210,15 +213,18 @@ func (w *World) checkRestarted(g *etcdtest.Group, name string) {
 // judges the data himself.
 func (w *World) disputed(g *etcdtest.Group) bool {
 	quarantined := w.Status.Quarantined.Member
-	accused := w.corruption(g).Member
-	return w.Alarm && (accused == 0 || accused != quarantined) || !w.Trusted && (w.Split && g.Voters() > 1 ||
+	accused, others := w.corruption(g).Member, g.Voters()
+	if m := g.Member(quarantined); m != nil && !m.Learner {
+		others--
+	}
+	return w.Alarm && (accused == 0 || accused != quarantined) || !w.Trusted && !w.unnoticed() && (w.Split && others > 1 ||
 		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && !g.Member(w.Odd).Learner)
 }
 
 // checkSuspected is S2 while a majority agrees, and one that differs was not proven wrong yet: no voter goes that can stay.
 func (w *World) checkSuspected(a plan.Action, g *etcdtest.Group) {
 	act, removes := a.(plan.RemoveMember)
-	if !removes || w.Trusted || !w.suspects() {
+	if !removes || w.Trusted || w.unnoticed() || !w.suspects() {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
@@ -234,10 +240,10 @@ func (w *World) hasData(g *etcdtest.Group, act plan.RemoveMember) bool {
 	return d != nil && d.Synced && d.ClusterID == g.ID && d.MemberID == act.ID
 }
 
-// wrongLeads reports whether the operator sees a member lead that is quarantined, or that it has found to differ and that does.
+// wrongLeads reports whether the operator sees a member lead that is quarantined, or that it has found to differ, unless all data is the same by now.
 func (w *World) wrongLeads(o *plan.Observed) bool {
-	suspect := w.Status.Doubt.Suspect
-	return seenToLead(o, w.Status.Quarantined.Member) || !w.Trusted && suspect == w.Odd && seenToLead(o, suspect)
+	suspect, differs := w.Status.Doubt.Suspect, w.Odd != 0 || w.Split
+	return differs && seenToLead(o, w.Status.Quarantined.Member) || !w.Trusted && suspect == w.Odd && seenToLead(o, suspect)
 }
 
 func seenToLead(o *plan.Observed, id uint64) bool {
@@ -267,33 +273,5 @@ func (w *World) rehabilitate() {
 func (w *World) checkEvidence(v *Volume) {
 	if slices.Contains(w.Evidence, v.UID) {
 		w.violate("S2: volume %s of a quarantined member is deleted", v.Name)
-	}
-}
-
-// differing is nothing where no data was ever compared.
-func (e *encoder) differing(d *Differing) {
-	if d.Odd != 0 || d.Split {
-		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven, d.Unseen))
-		e.id(d.Odd)
-		e.id(d.Copy)
-	}
-	for _, uid := range d.Evidence {
-		e.rare(markEvidence, 1)
-		e.text(uid)
-	}
-}
-
-func (e *encoder) quarantined(mark byte, q plan.Quarantined) {
-	if q.Member != 0 {
-		e.rare(mark, 1)
-		e.id(q.Member)
-		e.text(q.VolumeUID)
-	}
-}
-
-func (e *encoder) doubt(d plan.Doubt) {
-	if d != (plan.Doubt{}) {
-		e.rare(markDoubt, 1+bits(d.Split))
-		e.id(d.Suspect)
 	}
 }

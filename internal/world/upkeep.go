@@ -34,7 +34,7 @@ func (w *World) checkUpkeep(a plan.Action) {
 // checkTuning is for options and sizes that take the place of the spec's: within what is allowed, and one after the other.
 func (w *World) checkTuning(act plan.CommitTuning) {
 	g, cramped := w.Etcd.Group(w.Status.ID), w.cramped(act.Quota)
-	if act.Quota != w.Status.Tuned.Quota && w.History {
+	if act.Quota != w.Status.Tuned.Quota && w.Full && w.History {
 		w.checkHistory("the quota is raised for history")
 	}
 	switch {
