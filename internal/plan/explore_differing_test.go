@@ -33,6 +33,9 @@ var differing = map[string]scenario{
 	"data is disputed in a bad update": {
 		sizes: []int{3}, edits: []edit{template(-1), template(0)}, only: slices.Concat(split, world.MountFaults[:1]), compares: true, faults: 2, full: 3,
 	},
+	"data is disputed, and a restore called off": {
+		sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: slices.Concat(split, world.AgeFaults), compares: true, faults: 2, full: 3,
+	},
 	"data is disputed in a bad release": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, only: slices.Concat(split, world.DisputeFaults[:1]), compares: true,
 		faults: 2, full: 3,
@@ -69,6 +72,11 @@ var differingMutants = map[string]mutant{
 	"a new process forgets what was found": {
 		next: remembersNothing, want: "S2: c-", scenario: scenario{
 			sizes: []int{3, 1}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[1:2], world.Holds), compares: true, faults: 2,
+		},
+	},
+	"a new process forgets what was put aside": {
+		next: remembersNothing, want: "S2: c-0 is to vote", scenario: scenario{
+			sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true, only: slices.Concat(split, world.AgeFaults), compares: true, faults: 2,
 		},
 	},
 	"a voter goes while all of them differ": {
