@@ -144,22 +144,18 @@ func tidiesAllTheSame(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// learnsFromAnyone does not know who is quarantined while it has new members join.
+// learnsFromAnyone does not know whose data is wrong while one is quarantined and it has new members join.
 func learnsFromAnyone(o plan.Observed) plan.Action {
-	blind := o
-	blind.Cluster.Quarantined = plan.Quarantined{}
-	if a := plan.Next(blind); o.Cluster.Quarantined.Member != 0 {
-		if _, joins := a.(plan.AddLearner); joins {
-			return a
-		}
+	if o.Cluster.Quarantined.Member == 0 {
+		return plan.Next(o)
 	}
-	return plan.Next(o)
+	return suspectsNobody(o)
 }
 
 // suspectsNobody does not know who is suspected while it has new members join.
 func suspectsNobody(o plan.Observed) plan.Action {
 	blind := o
-	blind.Cluster.Doubt, blind.Etcd.Compared = plan.Doubt{}, nil
+	blind.Cluster.Quarantined, blind.Cluster.Doubt, blind.Etcd.Compared = plan.Quarantined{}, plan.Doubt{}, nil
 	if a, joins := plan.Next(blind).(plan.AddLearner); joins {
 		return a
 	}
