@@ -232,7 +232,8 @@ type FormerStatus struct {
 	// quarantined is its member whose data differed from what a majority of the voters agreed on.
 	// +optional
 	Quarantined *QuarantinedMember `json:"quarantined,omitempty"`
-	// doubt is what comparisons had found of its voters' data and no later ones had disproved.
+	// doubt is what comparisons had found of its voters' data and no later ones had disproved; absent if nothing was, and empty if only etcd's alarm
+	// CORRUPT had told that it differs.
 	// +optional
 	Doubt *DataDoubt `json:"doubt,omitempty"`
 }

@@ -11,6 +11,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // TestAnomalyIsRecorded once for each thing that people should know, also that nobody knows any more whether a member deviates.
@@ -60,5 +61,26 @@ func TestOffAsksNobody(t *testing.T) {
 	r.sample(t.Context(), p)
 	if r.observeHabits(t.Context(), p); p.habits != nil {
 		t.Errorf("%+v", p.habits)
+	}
+}
+
+// TestOffComparesWhatIsInDoubt: with the mode Off, what was found of the members' data can end only if it is compared, whoever has told of it.
+func TestOffComparesWhatIsInDoubt(t *testing.T) {
+	for title, c := range map[string]struct {
+		recorded v1beta2.InternalStatus
+		want     bool
+	}{
+		"nothing is recorded":              {v1beta2.InternalStatus{}, false},
+		"a member is replaced":             {v1beta2.InternalStatus{Quarantined: &v1beta2.QuarantinedMember{MemberID: "000000000000000a", Name: "c-1"}}, true},
+		"no majority agrees":               {v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{Split: true}}, true},
+		"only etcd's alarm has told of it": {v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{}}, true},
+	} {
+		p := &pass{cluster: &v1beta2.EtcdCluster{}}
+		p.cluster.Status.InternalStatus = c.recorded
+		p.observed.Cluster.Record = status.RecordOf(&p.cluster.Status)
+		p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, v1beta2.AutopilotOff, time.Now())
+		if got := p.comparesData(); got != c.want {
+			t.Errorf("%s: compares: %t", title, got)
+		}
 	}
 }

@@ -120,7 +120,7 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 // Pilot has no use for that: whose replacement was begun, or who is in doubt, may be found to be right. Usages come last: a comparison may have read the metrics.
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
-	compares, relocates := c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 || c.Doubt != (plan.Doubt{}), c.Autopilot.Relocation != plan.ModeOff
+	compares, relocates := p.comparesData(), c.Autopilot.Relocation != plan.ModeOff
 	if compares || relocates {
 		found, again := r.Etcd.Compare(ctx, key, p.session)
 		if p.comparesAgain = again; compares {
@@ -133,6 +133,13 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	if c.Autopilot.Resources != plan.ModeOff {
 		p.observed.Etcd.Usages = r.Etcd.Usages(ctx, key, p.session)
 	}
+}
+
+// comparesData reports whether the voters' data is compared: where Auto Pilot may do something about it, and, whatever it may do, until what is recorded
+// of it is disproved.
+func (p *pass) comparesData() bool {
+	c := p.observed.Cluster
+	return c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil
 }
 
 func listPods(p *pass, pods []corev1.Pod) {

@@ -43,6 +43,7 @@ var (
 // autopilotMutants do not ask whether they may.
 var autopilotMutants = map[string]mutant{
 	"a member is defragmented outside the window":        although[plan.Defragment](fragmented, shut, "R: plan.Defragment of defragment although the window"),
+	"a member is defragmented as the window closes":      although[plan.Defragment](fragmented, world.WindowFaults[:1], "R: plan.Defragment of defragment although the window closes"),
 	"a member is defragmented beside many others":        although[plan.Defragment](fragmented, braked, "R: plan.Defragment of defragment although others"),
 	"a member is defragmented where that is advised":     although[plan.Defragment](fragmented, advised, "R: plan.Defragment although the mode of defragment"),
 	"a member is defragmented where that is off":         although[plan.Defragment](fragmented, world.SwitchFaults, "R: plan.Defragment although the mode of defragment"),

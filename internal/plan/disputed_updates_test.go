@@ -1,6 +1,9 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // silentSplit is a cluster whose last member does not answer, with that change, and with all images on their nodes, where no majority agrees on the data.
 func silentSplit(persistent bool, change func(*Observed)) Observed {
@@ -39,6 +42,9 @@ func TestSplitUpdatesNobodyThatRuns(t *testing.T) {
 		}{
 			"does not answer":                      {split, false},
 			"cannot run":                           {unable(split), c.dataRemains},
+			"has not started for long":             {neverStarted(split, time.Hour, "its node has not prepared it"), c.dataRemains},
+			"has not started yet":                  {neverStarted(split, 5*time.Minute, "its node has not prepared it"), false},
+			"pulls its image for long":             {neverStarted(split, time.Hour, ""), false},
 			"does not answer, and all agree":       {edit(split, sameData), c.dataRemains},
 			"cannot run, and all agree":            {unable(edit(split, sameData)), c.dataRemains},
 			"is a learner, and does not answer":    {edit(split, learnerLast), c.dataRemains},
@@ -62,6 +68,16 @@ func TestSplitUpdatesNobodyThatRuns(t *testing.T) {
 // unable has the last member's etcd end at every start.
 func unable(o Observed) Observed {
 	return edit(o, func(o *Observed) { o.Pods[2].StartProblem, o.Pods[2].Ready = "etcd ends at every start", false })
+}
+
+// neverStarted has nothing of the last member's pod have started since then, and wait for that.
+func neverStarted(o Observed, since time.Duration, waitsFor string) Observed {
+	return edit(o, func(o *Observed) {
+		o.Pods[0].ReadyChanged, o.Pods[1].ReadyChanged = now.Add(-2*time.Hour), now.Add(-2*time.Hour)
+		p := &o.Pods[2]
+		p.Phase, p.IP, p.Ready, p.WaitsFor = Pending, "", false, waitsFor
+		p.Created, p.ReadyChanged = now.Add(-since), now.Add(-since)
+	})
 }
 
 func sameData(o *Observed) { o.Cluster.Doubt = Doubt{} }

@@ -60,6 +60,9 @@ var autopilots = map[string]scenario{
 		sizes: []int{3}, pilot: true, only: slices.Concat(world.DatabaseFaults, world.AllowanceFaults),
 		faults: 2, full: 3,
 	},
+	"databases are fragmented, the window closes": {
+		sizes: []int{3}, pilot: true, only: slices.Concat(world.PageFaults, world.WindowFaults), faults: 3, full: 4,
+	},
 	"every signal is stuck, and it is switched off": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.SwitchFaults, faults: 1, full: 2}),
 	"members use more or less, modes change": {
 		sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),

@@ -27,7 +27,23 @@ var differing = map[string]scenario{
 	"data differs in a template roll": {
 		sizes: []int{3}, edits: []edit{template(1)}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
 	},
+	"data differs, and the user judges it": {
+		sizes: []int{3, 1}, only: slices.Concat(world.DifferingFaults, world.TrustFaults), compares: true, faults: 2, full: 3,
+	},
+	"data is disputed in a bad update": {
+		sizes: []int{3}, edits: []edit{template(-1), template(0)}, only: slices.Concat(split, world.MountFaults[:1]), compares: true, faults: 2, full: 3,
+	},
+	"data is disputed, and a restore called off": {
+		sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: slices.Concat(split, world.AgeFaults), compares: true, faults: 2, full: 3,
+	},
+	"data is disputed in a bad release": {
+		sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, only: slices.Concat(split, world.DisputeFaults[:1]), compares: true,
+		faults: 2, full: 3,
+	},
 }
+
+// split is data of which no majority agrees.
+var split = world.DifferingFaults[1:2]
 
 // differingMutants judge the data with one mistake each.
 var differingMutants = map[string]mutant{
@@ -38,6 +54,10 @@ var differingMutants = map[string]mutant{
 	"a learner joins while the wrong member leads": {
 		next: learnsFromAnyone, want: "S2: c-", persistent: true,
 		scenario: scenario{sizes: []int{3, 4}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
+	},
+	"a learner joins while a suspected member leads": {
+		next: suspectsNobody, want: "S2: c-3 is to learn",
+		scenario: scenario{sizes: []int{3, 4}, running: true, lockstep: true, only: world.DifferingFaults[:1], compares: true, faults: 1},
 	},
 	"a learner votes while data is disputed": {
 		next: hearsNoAlarm, want: "S2: c-1 is to vote", scenario: scenario{sizes: []int{1, 2}, running: true, lockstep: true, only: world.DisputeFaults, faults: 1},
@@ -54,9 +74,26 @@ var differingMutants = map[string]mutant{
 			sizes: []int{3, 1}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[1:2], world.Holds), compares: true, faults: 2,
 		},
 	},
+	"a new process forgets what was put aside": {
+		next: remembersNothing, want: "S2: c-0 is to vote", scenario: scenario{
+			sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true, only: slices.Concat(split, world.AgeFaults), compares: true, faults: 2,
+		},
+	},
 	"a voter goes while all of them differ": {
 		next: comparesNothing, want: "S2: c-2 is removed (Scaling), and its data",
 		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: world.DifferingFaults[1:2], compares: true, faults: 1},
+	},
+	"the user is taken to judge the data": {
+		next: trusts(true), want: "S2: c-2 is removed (Scaling), and its data",
+		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: split, compares: true, faults: 1},
+	},
+	"the user who judges the data is not heard": {
+		next: trusts(false), want: "L1",
+		scenario: scenario{sizes: []int{3, 1}, running: true, lockstep: true, only: slices.Concat(split, world.TrustFaults), compares: true, faults: 2},
+	},
+	"a voter is updated while all of them differ": {
+		next: comparesNothing, want: "S2: c-1 is restarted", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{template(1)}, running: true, lockstep: true, only: split, compares: true, faults: 1},
 	},
 	"the volume of one that has gone is deleted while data is disputed": {
 		next: tidiesAllTheSame, want: "S2: volume c-2", persistent: true,
@@ -85,6 +122,14 @@ func comparesNothing(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
+// trusts takes the user to judge the data, or not to, whatever he says.
+func trusts(judges bool) world.Planner {
+	return func(o plan.Observed) plan.Action {
+		o.Cluster.Autopilot.Trusted = judges
+		return plan.Next(o)
+	}
+}
+
 // remembersNothing goes by comparisons of its own process alone.
 func remembersNothing(o plan.Observed) plan.Action {
 	o.Cluster.Doubt = plan.Doubt{}
@@ -99,14 +144,20 @@ func tidiesAllTheSame(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// learnsFromAnyone does not know who is quarantined while it has new members join.
+// learnsFromAnyone does not know whose data is wrong while one is quarantined and it has new members join.
 func learnsFromAnyone(o plan.Observed) plan.Action {
+	if o.Cluster.Quarantined.Member == 0 {
+		return plan.Next(o)
+	}
+	return suspectsNobody(o)
+}
+
+// suspectsNobody does not know who is suspected while it has new members join.
+func suspectsNobody(o plan.Observed) plan.Action {
 	blind := o
-	blind.Cluster.Quarantined = plan.Quarantined{}
-	if a := plan.Next(blind); o.Cluster.Quarantined.Member != 0 {
-		if _, joins := a.(plan.AddLearner); joins {
-			return a
-		}
+	blind.Cluster.Quarantined, blind.Cluster.Doubt, blind.Etcd.Compared = plan.Quarantined{}, plan.Doubt{}, nil
+	if a, joins := plan.Next(blind).(plan.AddLearner); joins {
+		return a
 	}
 	return plan.Next(o)
 }

@@ -38,10 +38,21 @@ var growing = map[string]scenario{
 	"keys fill the quota, and there is no space": {
 		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults), lockstep: true, faults: 2, full: 3,
 	},
+	"keys fill the quota as the operator starts": {
+		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults, world.AgeFaults), lockstep: true,
+		faults: 3, full: 4,
+	},
+}
+
+// ageless are clusters whose databases are full when the operator starts.
+var ageless = scenario{
+	sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.SpaceFaults[:1], world.AgeFaults), lockstep: true, faults: 2,
 }
 
 // growingMutants raise quotas carelessly.
 var growingMutants = map[string]mutant{
+	"history is given up that may be young":           {next: dates(1), want: "R: history is given up whose age", scenario: ageless},
+	"the quota is raised for history that may be old": {next: dates(-1), want: "R: the quota is raised for history", scenario: ageless},
 	"the quota is raised above what is allowed": {
 		next: growsOn, want: "R: the quota is", scenario: scenario{
 			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
@@ -62,6 +73,16 @@ var growingMutants = map[string]mutant{
 			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,
 		},
 	},
+}
+
+// dates takes all history for older than a new process can know, or all that was not compacted for younger.
+func dates(past int64) world.Planner {
+	return func(o plan.Observed) plan.Action {
+		if o.Etcd.PastRevision == 0 {
+			o.Etcd.PastRevision = past
+		}
+		return plan.Next(o)
+	}
 }
 
 // growsOn knows no maximum.

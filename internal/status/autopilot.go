@@ -66,15 +66,20 @@ func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
 	return in.Observed.Etcd.Contact != plan.ContactQuorum && !hibernates(s) && in.Observed.Cluster.Autopilot.Mode(feature) != plan.ModeOff
 }
 
-// setDoubt leaves the record of what is in doubt empty where etcd's alarm says that data differs, and no comparison says whose: until comparisons show
-// it to be the same, for to disarm the alarm makes no data right, or a member is replaced for it.
+// setDoubt leaves the record of what is in doubt empty where only etcd's alarm has told that data differs.
 func setDoubt(s *v1beta2.EtcdClusterStatus, in Input) {
+	if s.Doubt == nil && alarmTold(s, in) {
+		s.Doubt = &v1beta2.DataDoubt{}
+	}
+}
+
+// alarmTold reports whether etcd's alarm has told that data differs, and no comparison says whose: until comparisons show it to be the same, for to disarm
+// the alarm makes no data right, or a member is replaced for it.
+func alarmTold(s *v1beta2.EtcdClusterStatus, in Input) bool {
 	before, alarm := in.Cluster.Status.Doubt, alarmOf(s, in)
 	raised := alarm != nil && alarm.Reason == v1beta2.ReasonCorrupt
 	stays := hasClusterID(s) && before != nil && *before == (v1beta2.DataDoubt{}) && in.Cluster.Status.Quarantined == nil && !in.Observed.DataAgrees()
-	if s.Doubt == nil && (raised || stays) {
-		s.Doubt = &v1beta2.DataDoubt{}
-	}
+	return raised || stays
 }
 
 // hibernationOf reads how far a cluster is with spec.hibernate. What nobody knows is none: members that run are looked after.

@@ -92,10 +92,11 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 // advance brings the status to the record that a pass leaves, and reports whether it is about another cluster from then on. The
 // members in status are put aside with the rest, and come back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
+	former, back := s.Former, false
 	switch act := done.(type) {
 	case plan.CancelRestore:
-		if replaced = s.Former != nil; replaced {
-			s.Leader, s.Size, s.MemberStatuses = "", s.Former.Size, s.Former.MemberStatuses
+		if back = former != nil; back {
+			s.Leader, s.Size, s.MemberStatuses, replaced = "", former.Size, former.MemberStatuses, true
 		}
 	case plan.CommitBootstrap:
 		if replaced = in.Observed.Cluster.StartsRestore(act.Bootstrap); replaced {
@@ -104,6 +105,9 @@ func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, i
 	default:
 	}
 	writeRecord(s, next, in.Observed)
+	if back {
+		s.Doubt = former.Doubt // what only etcd's alarm has told is not in the record
+	}
 	return replaced
 }
 
@@ -160,7 +164,9 @@ func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 		if in.Observed.Etcd.Contact == plan.ContactQuorum { // the voters in status may be one change behind
 			setMembers(s, in)
 		}
-		s.Former = formerFor(s, r)
+		if s.Former = formerFor(s, r); s.Former.Doubt == nil && alarmTold(s, in) {
+			s.Former.Doubt = &v1beta2.DataDoubt{}
+		}
 	}
 	s.Leader, s.Size, s.MemberStatuses = "", 0, nil
 }

@@ -1,11 +1,16 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/plan"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 // Allowance is what keeps Auto Pilot from acting for a time, whatever is due, besides the maintenance window.
 type Allowance struct {
-	// Braked is true while as many clusters are disturbed as may be, Advised while all modes are Advise, and Off while all are Off.
-	Braked, Advised, Off bool
+	// Braked is true while as many clusters are disturbed as may be, Advised while all modes are Advise, and Off while all are Off. Trusted is true
+	// while that feature is Off by itself which judges the members' data: whose is right is up to the user.
+	Braked, Advised, Off, Trusted bool
 }
 
 // allowing is what Auto Pilot may do, which changes at any time.
@@ -35,6 +40,21 @@ var allowing = map[Kind]transition{
 		ifWorld: func(w *World) bool { return w.Advised || w.Off },
 		onWorld: func(w *World) { w.Advised, w.Off = false, false },
 	},
+	trustGiven: {
+		name:    "the user says that he judges the data",
+		ifWorld: func(w *World) bool { return w.cfg.Autopilot.Diverged != plan.ModeOff && !w.Trusted },
+		onWorld: func(w *World) { w.Trusted = true },
+	},
+	trustWithdrawn: {
+		name:    "the user does not judge the data any more",
+		ifWorld: func(w *World) bool { return w.Trusted },
+		onWorld: func(w *World) { w.Trusted = false },
+	},
+	trustEnds: {
+		name:    "the user has the operator replace whom he has not let it replace",
+		ifWorld: func(w *World) bool { return w.Trusted && w.Status.Quarantined.Member != 0 },
+		onWorld: func(w *World) { w.Trusted = false },
+	},
 }
 
 // Signals are of everything that Auto Pilot acts upon where members run. None of them ends by itself.
@@ -44,6 +64,9 @@ var Signals = []Kind{patchTested, keysFill, fragments, dataDiffers, diskDrags, l
 var (
 	AllowanceFaults = []Kind{brakeHolds, windowShuts, modesAdvise}
 	SwitchFaults    = []Kind{modesOff}
+	// TrustFaults are a user who judges the members' data, and one who does not any more. WindowFaults are windows that are about to close, and closed.
+	TrustFaults  = []Kind{trustGiven, trustWithdrawn}
+	WindowFaults = []Kind{windowNarrows, windowShuts}
 )
 
 func (w *World) piloted() bool { return w.cfg.Autopilot != plan.Autopilot{} }
@@ -57,10 +80,24 @@ func (w *World) autopilot() plan.Autopilot {
 	for _, mode := range []*plan.Mode{&a.NoSpace, &a.Defragment, &a.Diverged, &a.Grow, &a.Enlarge, &a.Resources, &a.Patches, &a.Relocation} {
 		*mode = min(*mode, w.furthest())
 	}
-	if w.cfg.Autopilot.Patches != plan.ModeOff || w.Shut {
-		a.Window = plan.Window{Set: true, Open: !w.Shut}
+	if a.Trusted = w.Trusted; w.Trusted {
+		a.Diverged = plan.ModeOff
 	}
+	a.Window = w.window()
 	return a
+}
+
+// window is the maintenance window, which leaves time for all that is begun in it, or for nothing that takes any.
+func (w *World) window() plan.Window {
+	switch {
+	case w.Shut:
+		return plan.Window{Set: true}
+	case w.Narrow:
+		return plan.Window{Set: true, Open: true, Ends: base.Add(time.Millisecond)}
+	case w.cfg.Autopilot.Patches != plan.ModeOff:
+		return plan.Window{Set: true, Open: true, Ends: base.Add(time.Hour)}
+	}
+	return plan.Window{}
 }
 
 // furthest is how far any feature goes.
@@ -92,6 +129,8 @@ func (w *World) checkAllowed(a plan.Action) {
 		w.violate("R: %T of %s although others come first", a, b.feature)
 	case b.window && w.Shut:
 		w.violate("R: %T of %s although the window is closed", a, b.feature)
+	case b.feature == plan.FeatureDefragment && w.Narrow:
+		w.violate("R: %T of %s although the window closes before the end", a, b.feature)
 	}
 }
 
@@ -138,4 +177,6 @@ func (w *World) tunes(act plan.CommitTuning) beginning {
 	return beginning{plan.FeatureQuota, !w.Full, !w.Full}
 }
 
-func (e *encoder) allowance(a *Allowance) { e.rare(markAllowance, bits(a.Braked, a.Advised, a.Off)) }
+func (e *encoder) allowance(a *Allowance) {
+	e.rare(markAllowance, bits(a.Braked, a.Advised, a.Off, a.Trusted))
+}

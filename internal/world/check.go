@@ -185,7 +185,7 @@ func (w *World) checkRemoval(act plan.RemoveMember, o *plan.Observed) {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
-	if m != nil && m.Learner && w.wrongLeads(o) {
+	if m != nil && m.Learner && (w.wrongLeads(o) || seenToLead(o, w.Odd)) {
 		return // it may have the wrong data
 	}
 	stays := p == nil || !p.Stuck && !p.tooLate() && !p.Down && !p.Overdue && !w.doomed(p)

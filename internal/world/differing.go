@@ -53,7 +53,7 @@ var differing = map[Kind]transition{
 	},
 	dataRepaired: {
 		name:    "somebody repairs the data of those who differ",
-		ifWorld: func(w *World) bool { return w.Split || w.suspects() },
+		ifWorld: func(w *World) bool { return !w.Trusted && (w.Split || w.suspects()) },
 		onWorld: (*World).agree,
 	},
 }
@@ -74,6 +74,9 @@ func (w *World) suspects() bool {
 		return id != 0 && id != w.Status.Quarantined.Member && g.Member(id) != nil
 	})
 }
+
+// unnoticed reports whether the operator has ended before it recorded what it had found.
+func (w *World) unnoticed() bool { return w.Unseen && w.Status.Doubt == plan.Doubt{} }
 
 // copies has a learner have the leader's data, whatever that is.
 func (w *World) copies(g *etcdtest.Group, learner uint64) {
@@ -190,22 +193,38 @@ func (w *World) checkDisputed(a plan.Action, o *plan.Observed) {
 		if v := w.volume(act.Name); v != nil && v.MemberID != 0 && !v.Lost {
 			w.violate("S2: volume %s is deleted, and its data may be what is right", act.Name)
 		}
+	case plan.SetImage:
+		w.checkRestarted(g, act.Name)
+	case plan.Recreate:
+		w.checkRestarted(g, act.Name)
 	default:
 	}
 }
 
-// disputed reports whether etcd or a comparison says that data differs, and nobody is quarantined for that.
+// checkRestarted is for a voter that gets another pod or image while nobody knows whose data is right: none that runs.
+func (w *World) checkRestarted(g *etcdtest.Group, name string) {
+	p, m := w.pod(name), g.Named(name)
+	if p != nil && m != nil && !m.Learner && w.serverRuns(p) {
+		w.violate("S2: %s is restarted while nobody knows whose data is right", name)
+	}
+}
+
+// disputed reports whether etcd or a comparison says that data differs, and nobody is quarantined for that. What comparisons say is up to a user who
+// judges the data himself.
 func (w *World) disputed(g *etcdtest.Group) bool {
 	quarantined := w.Status.Quarantined.Member
-	accused := w.corruption(g).Member
-	return w.Alarm && (accused == 0 || accused != quarantined) || w.Split && g.Voters() > 1 ||
-		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && !g.Member(w.Odd).Learner
+	accused, others := w.corruption(g).Member, g.Voters()
+	if m := g.Member(quarantined); m != nil && !m.Learner {
+		others--
+	}
+	return w.Alarm && (accused == 0 || accused != quarantined) || !w.Trusted && !w.unnoticed() && (w.Split && others > 1 ||
+		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && !g.Member(w.Odd).Learner)
 }
 
 // checkSuspected is S2 while a majority agrees, and one that differs was not proven wrong yet: no voter goes that can stay.
 func (w *World) checkSuspected(a plan.Action, g *etcdtest.Group) {
 	act, removes := a.(plan.RemoveMember)
-	if !removes || !w.suspects() {
+	if !removes || w.Trusted || w.unnoticed() || !w.suspects() {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
@@ -221,9 +240,13 @@ func (w *World) hasData(g *etcdtest.Group, act plan.RemoveMember) bool {
 	return d != nil && d.Synced && d.ClusterID == g.ID && d.MemberID == act.ID
 }
 
-// wrongLeads reports whether the operator sees the quarantined member lead.
+// wrongLeads reports whether the operator sees a member lead that is quarantined, or that it has found to differ, unless all data is the same by now.
 func (w *World) wrongLeads(o *plan.Observed) bool {
-	id := w.Status.Quarantined.Member
+	suspect, differs := w.Status.Doubt.Suspect, w.Odd != 0 || w.Split
+	return differs && seenToLead(o, w.Status.Quarantined.Member) || !w.Trusted && suspect == w.Odd && seenToLead(o, suspect)
+}
+
+func seenToLead(o *plan.Observed, id uint64) bool {
 	return id != 0 && slices.ContainsFunc(o.Etcd.Answers, func(a plan.Answer) bool { return a.MemberID == id && a.Leader == id })
 }
 
@@ -250,33 +273,5 @@ func (w *World) rehabilitate() {
 func (w *World) checkEvidence(v *Volume) {
 	if slices.Contains(w.Evidence, v.UID) {
 		w.violate("S2: volume %s of a quarantined member is deleted", v.Name)
-	}
-}
-
-// differing is nothing where no data was ever compared.
-func (e *encoder) differing(d *Differing) {
-	if d.Odd != 0 || d.Split {
-		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven, d.Unseen))
-		e.id(d.Odd)
-		e.id(d.Copy)
-	}
-	for _, uid := range d.Evidence {
-		e.rare(markEvidence, 1)
-		e.text(uid)
-	}
-}
-
-func (e *encoder) quarantined(mark byte, q plan.Quarantined) {
-	if q.Member != 0 {
-		e.rare(mark, 1)
-		e.id(q.Member)
-		e.text(q.VolumeUID)
-	}
-}
-
-func (e *encoder) doubt(d plan.Doubt) {
-	if d != (plan.Doubt{}) {
-		e.rare(markDoubt, 1+bits(d.Split))
-		e.id(d.Suspect)
 	}
 }

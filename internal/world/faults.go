@@ -185,6 +185,7 @@ func (w *World) passing(m Move) bool {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
 	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts, brakeHolds, modesAdvise, modesOff,
+		windowNarrows, trustGiven, trustWithdrawn, operatorStarts,
 		diskDrags, diskRecovers, loadRises, loadFalls, resizeDeferred, resizesBarred:
 		return true
 	default:

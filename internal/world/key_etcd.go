@@ -1,6 +1,9 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+import (
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 func (e *encoder) etcd(c *etcdtest.Cluster) {
 	e.flags(c.Harm != "")
@@ -26,5 +29,33 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.flags(d.Synced, d.Running, d.Torn, d.Old)
 		e.number(d.Version)
 		e.number(d.Schema)
+	}
+}
+
+// differing is nothing where no data was ever compared.
+func (e *encoder) differing(d *Differing) {
+	if d.Odd != 0 || d.Split {
+		e.rare(markDiffering, 1+bits(d.Twice, d.Split, d.Proven, d.Unseen))
+		e.id(d.Odd)
+		e.id(d.Copy)
+	}
+	for _, uid := range d.Evidence {
+		e.rare(markEvidence, 1)
+		e.text(uid)
+	}
+}
+
+func (e *encoder) quarantined(mark byte, q plan.Quarantined) {
+	if q.Member != 0 {
+		e.rare(mark, 1)
+		e.id(q.Member)
+		e.text(q.VolumeUID)
+	}
+}
+
+func (e *encoder) doubt(d plan.Doubt) {
+	if d != (plan.Doubt{}) {
+		e.rare(markDoubt, 1+bits(d.Split))
+		e.id(d.Suspect)
 	}
 }

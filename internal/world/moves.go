@@ -68,6 +68,8 @@ const (
 	snapshotRead
 	backupVerified
 	windowOpens
+	historyAges
+	trustEnds
 	brakeReleased
 	modesReturn
 	allowedAgain
@@ -115,6 +117,10 @@ const (
 	brakeHolds
 	modesAdvise
 	modesOff
+	windowNarrows
+	trustGiven
+	trustWithdrawn
+	operatorStarts
 	patchSours
 	refusedElsewhere
 	diskDrags
@@ -158,7 +164,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, patching, relocating, using, allowing, differing, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, aging, patching, relocating, using, allowing, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

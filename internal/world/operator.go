@@ -142,6 +142,9 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	w.keepEvidence(a)
 	s.Record = s.Apply(a, *o)
 	w.setStatus(s)
+	if _, up := a.(plan.RecordClusterID); up {
+		w.agree() // all have their data from one member, or none
+	}
 	if b := s.Bootstrap; b != nil {
 		w.Highest = max(w.Highest, b.Incarnation)
 	}

@@ -12,9 +12,9 @@ import (
 type Patches struct {
 	// Newest is the newest release that the operator is tested with, empty while that is the one of the spec.
 	Newest string
-	// Unsaved is true while no backup of the last day is verified, Shut while the maintenance window is closed, and Elsewhere while the release was
-	// taken back in another cluster a moment ago.
-	Unsaved, Shut, Elsewhere bool
+	// Unsaved is true while no backup of the last day is verified, Shut while the maintenance window is closed, Narrow while it is about to close, and
+	// Elsewhere while the release was taken back in another cluster a moment ago.
+	Unsaved, Shut, Narrow, Elsewhere bool
 	// Sour is the release that has failed a while after its start and never starts again, empty if none has.
 	Sour string
 }
@@ -39,12 +39,17 @@ var patching = map[Kind]transition{
 	windowShuts: {
 		name:    "the maintenance window closes",
 		ifWorld: func(w *World) bool { return w.piloted() && (w.Follows || w.cfg.Tested == nil) && !w.Shut },
-		onWorld: func(w *World) { w.Shut = true },
+		onWorld: func(w *World) { w.Shut, w.Narrow = true, false },
+	},
+	windowNarrows: {
+		name:    "the maintenance window is about to close",
+		ifWorld: func(w *World) bool { return w.piloted() && !w.Shut && !w.Narrow },
+		onWorld: func(w *World) { w.Narrow = true },
 	},
 	windowOpens: {
 		name:    "the maintenance window opens",
-		ifWorld: func(w *World) bool { return w.Shut },
-		onWorld: func(w *World) { w.Shut = false },
+		ifWorld: func(w *World) bool { return w.Shut || w.Narrow },
+		onWorld: func(w *World) { w.Shut, w.Narrow = false, false },
 	},
 	patchSours: {
 		name:    "a release fails a while after its start",
@@ -161,7 +166,7 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 
 func (e *encoder) patches(p *Patches) {
 	e.named(markTested, p.Newest)
-	e.rare(markUnready, bits(p.Unsaved, p.Shut, p.Elsewhere))
+	e.rare(markUnready, bits(p.Unsaved, p.Shut, p.Elsewhere, p.Narrow))
 	e.named(markSour, p.Sour)
 }
 

@@ -191,9 +191,7 @@ var operators = map[Kind]transition{
 		ifWorld: func(w *World) bool { return !w.undisturbed() },
 		onWorld: func(w *World) {
 			w.drop()
-			w.forgetDatabases()
-			w.forgetComparisons()
-			w.Tried = nil
+			w.startAnew()
 		},
 	},
 }
