@@ -61,6 +61,13 @@ func (p *pass) exported() metrics.Cluster {
 	for _, h := range heldIn(&c.Status) {
 		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: onlyWaits(h.Reason, o.Cluster.Autopilot.Window)})
 	}
+	for _, kept := range c.Status.KeptVolumes {
+		if kept.Restore == "" {
+			seen.Diverged++
+		} else {
+			seen.Replaced++
+		}
+	}
 	if p.certified != nil {
 		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
 	}
