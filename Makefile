@@ -46,7 +46,7 @@ SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|P
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
-AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|AutopilotModes|Defragment|DefragmentHeld|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|RecoveryUnwanted|Anomaly|TimersAdvised|Waits
+AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|AutopilotModes|Defragment|DefragmentHeld|DefragmentWithoutWindow|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|AutopilotCorrupt|RecoveryUnwanted|Anomaly|TimersAdvised|Waits
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
 MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|Readme
 

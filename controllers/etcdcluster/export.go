@@ -61,10 +61,23 @@ func (p *pass) exported() metrics.Cluster {
 	for _, h := range heldIn(&c.Status) {
 		seen.Held = append(seen.Held, metrics.Held{Feature: h.Feature, Waits: onlyWaits(h.Reason, o.Cluster.Autopilot.Window)})
 	}
+	seen.Replaced, seen.Diverged = keptCounts(&c.Status)
 	if p.certified != nil {
 		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
 	}
 	return seen
+}
+
+// keptCounts are how many volumes are kept that a restore has replaced, and that are of members whose data differed.
+func keptCounts(s *v1beta2.EtcdClusterStatus) (replaced, diverged int) {
+	for _, v := range s.KeptVolumes {
+		if v.Restore == "" {
+			diverged++
+		} else {
+			replaced++
+		}
+	}
+	return replaced, diverged
 }
 
 // onlyWaits reports whether what is held for that reason is done as time goes by.

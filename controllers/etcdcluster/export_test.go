@@ -84,6 +84,15 @@ func TestExportedCluster(t *testing.T) {
 	}
 }
 
+// TestExportedKeptVolumes tells evidence from what a restore has replaced.
+func TestExportedKeptVolumes(t *testing.T) {
+	p := watched(0)
+	p.cluster.Status.KeptVolumes = []v1beta2.KeptVolume{{Name: "c-0", Restore: "monday"}, {Name: "c-1"}, {Name: "c-2", Restore: "monday"}}
+	if got := p.exported(); got.Replaced != 2 || got.Diverged != 1 {
+		t.Errorf("%d that a restore has replaced, and %d of members whose data differed", got.Replaced, got.Diverged)
+	}
+}
+
 // TestHeldThatWaits tells what waits for the time to do it from what nobody has given any time.
 func TestHeldThatWaits(t *testing.T) {
 	for title, c := range map[string]struct {

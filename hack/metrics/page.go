@@ -17,7 +17,7 @@ These are the operator's own metrics, beside those of controller-runtime and Go 
 var sections = []struct{ prefix, title, intro string }{
 	{"etcd_operator_cluster_", "Of each EtcdCluster", fmt.Sprintf(
 		"They show the last observation, and are removed with the cluster. One cluster has at most %d series, and one more for each feature of Auto Pilot "+
-			"that holds something. None is about one member: members export their own metrics.", metrics.MaxClusterSeries)},
+			"that holds something, and one or two while volumes are kept. None is about one member: members export their own metrics.", metrics.MaxClusterSeries)},
 	{"etcd_operator_backup_", "Of each EtcdBackup", "They exist from its creation, and are removed with it. What status tells is the same after a restart of the operator; counters begin at 0."},
 	{"etcd_operator_", "Of the operator", ""},
 }

@@ -61,6 +61,10 @@ func clusterState() []Panel {
 			Queries: by("{{type}}", `max by (type) (etcd_operator_cluster_condition{`+of+`})`),
 		},
 		{
+			Title: "Held by Auto Pilot", Kind: Graph, Unit: None, Description: "1: not safe, or only advised; 0: it waits for its time.",
+			Queries: quiet("Auto Pilot holds nothing", "{{feature}}", `max by (feature) (etcd_operator_cluster_autopilot_held{`+of+`})`),
+		},
+		{
 			Title: "Members", Kind: Graph, Unit: None, Description: "Voters that are ready or not, and learners.",
 			Queries: by("{{state}}", `max by (state) (etcd_operator_cluster_members{`+of+`})`),
 		},

@@ -124,6 +124,10 @@ func fleetOperator() []Panel {
 			Queries: quiet(noneYet, "{{action}} {{outcome}}", `sum by (action, outcome) (rate(etcd_operator_actions_total[$__rate_interval]))`),
 		},
 		{
+			Title: "Actions of Auto Pilot", Kind: Graph, Unit: EventsASecond, Description: "Those among them that are its own.",
+			Queries: quiet(noneYet, "{{feature}} {{outcome}}", `sum by (feature, outcome) (rate(etcd_operator_autopilot_actions_total[$__rate_interval]))`),
+		},
+		{
 			Title: "Writes refused", Kind: Graph, Unit: EventsASecond, Description: "By the API server, or not answered in time.",
 			Queries: quiet(noneYet, "{{action}}", `sum by (action) (rate(etcd_operator_writes_refused_total[$__rate_interval]))`),
 		},

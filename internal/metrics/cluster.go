@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// MaxClusterSeries is the largest number of series of one EtcdCluster in which Auto Pilot holds nothing: what they cost Prometheus grows with
-// the number of clusters, and with nothing else. Each feature that holds something adds one for as long as that lasts. Members have none here, because they export their own.
+// MaxClusterSeries is the largest number of series of one EtcdCluster in which Auto Pilot holds nothing and no volume is kept: what they cost
+// Prometheus grows with the number of clusters, and with nothing else. Each feature that holds something adds one for as long as that lasts, and so
+// does each cause for which volumes are kept. Members have none here, because they export their own.
 const MaxClusterSeries = 25
 
 // Cluster is what the metrics show of the last observation of an EtcdCluster.
@@ -41,6 +42,8 @@ type Cluster struct {
 	Expiry []Expiry
 	// Held are the features of Auto Pilot of which something is due and not done, each once.
 	Held []Held
+	// Replaced and Diverged are how many volumes are kept that a restore has replaced, and that are of members whose data differed.
+	Replaced, Diverged int
 }
 
 // Held is a feature of Auto Pilot of which something is due and not done. Waits is true if it only waits for the time to do it.
@@ -87,7 +90,7 @@ type clusters struct {
 	mu  sync.Mutex
 	all map[types.NamespacedName]*clusterRecord
 
-	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry, held column
+	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry, held, kept column
 }
 
 func clusterColumn(name, help string, labels ...string) column {
@@ -121,6 +124,9 @@ var allClusters = &clusters{
 	held: clusterColumn("autopilot_held",
 		"1 while something of Auto Pilot is due and not done, by feature, because it is not safe or may only be advised; 0 while it only waits for "+
 			"a maintenance window that there is, for its turn, or for the end of a trial; no series while nothing is due.", "feature"),
+	kept: clusterColumn("kept_volumes",
+		"Volumes that are kept, and that only you delete, by what they are of: restore (a restore has replaced the data) or diverged-member (its data "+
+			"differed from the others'); no series without any.", "of"),
 }
 
 func init() { metrics.Registry.MustRegister(allClusters) }
@@ -128,7 +134,7 @@ func init() { metrics.Registry.MustRegister(allClusters) }
 // Describe is part of prometheus.Collector.
 func (c *clusters) Describe(to chan<- *prometheus.Desc) {
 	for _, described := range []column{
-		c.info, c.size, c.updated, c.members, c.margin, c.condition, c.reasonSince, c.alarms, c.used, c.free, c.untilQuota, c.expiry, c.held,
+		c.info, c.size, c.updated, c.members, c.margin, c.condition, c.reasonSince, c.alarms, c.used, c.free, c.untilQuota, c.expiry, c.held, c.kept,
 	} {
 		to <- described.desc
 	}
@@ -177,6 +183,12 @@ func (c *clusters) collect(s series, r *clusterRecord) {
 	}
 	for _, h := range r.Held {
 		s.add(c.held, number(!h.Waits), h.Feature)
+	}
+	if r.Replaced > 0 {
+		s.add(c.kept, float64(r.Replaced), "restore")
+	}
+	if r.Diverged > 0 {
+		s.add(c.kept, float64(r.Diverged), "diverged-member")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -102,9 +103,34 @@ func TestWorstCluster(t *testing.T) {
 		len(got) != metrics.MaxClusterSeries+2 {
 		t.Errorf("with two features that hold something: %v", got)
 	}
+	kept := worst()
+	kept.Replaced, kept.Diverged = 3, 1
+	metrics.SetCluster("ns", "worst", kept)
+	got = series(t, "worst")
+	if got["cluster_kept_volumes of=restore"] != 3 || got["cluster_kept_volumes of=diverged-member"] != 1 || len(got) != metrics.MaxClusterSeries+2 {
+		t.Errorf("with volumes that are kept: %v", got)
+	}
 	metrics.ForgetCluster("ns", "worst")
 	if left := series(t, "worst"); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestSeriesAreSaid has all documents that say how many series a cluster has say the same.
+func TestSeriesAreSaid(t *testing.T) {
+	for document, bound := range map[string]string{
+		"observability.md": "at most %d for each cluster", "metrics.md": "at most %d series", "benchmarks.md": "%d series at most",
+	} {
+		text, err := os.ReadFile("../../docs/" + document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		besides := "one more for each feature of Auto Pilot that holds something, and one or two while volumes are kept"
+		for _, want := range []string{fmt.Sprintf(bound, metrics.MaxClusterSeries), besides} {
+			if !strings.Contains(strings.ReplaceAll(string(text), "[holds something](autopilot.md#what-is-held)", "holds something"), want) {
+				t.Errorf("%s does not say %q", document, want)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package plan
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Mode is how far a feature of Auto Pilot goes, by the operator's own switch, spec.autopilot.mode and the feature's mode: the least of
 // them. An act follows from it, never from the spec.
@@ -79,12 +82,17 @@ var featureOf = map[string]string{
 	"relocate": FeatureRelocation, "giveUpRelocation": FeatureRelocation,
 }
 
-// feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
+// feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none. What a decision
+// begins belongs to the feature that begins it: the rule that raises quotas also enlarges the volumes that a higher one needs.
 func (d decision) feature() string {
 	if d.rule == nil {
 		return ""
 	}
-	return featureOf[nameOf(*d.rule)]
+	of := featureOf[nameOf(*d.rule)]
+	if act, tunes := d.action.(CommitTuning); tunes && of != "" {
+		return cmp.Or(act.Begins(), of)
+	}
+	return of
 }
 
 // Mode is that of a feature, ModeOff of one that does not exist.

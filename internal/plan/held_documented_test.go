@@ -92,12 +92,15 @@ func heldReasons() map[string][]reachable {
 }
 
 // TestHeldReasonsAreReachable has what each row of these tables says be held in some cluster, and each have a row.
-func TestHeldReasonsAreReachable(t *testing.T) {
+func TestHeldReasonsAreReachable(t *testing.T) { areReachable(t, heldReasons()) }
+
+func areReachable(t *testing.T, tables map[string][]reachable) {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/autopilot.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for header, all := range heldReasons() {
+	for header, all := range tables {
 		rows := rowsBelow(string(text), header)
 		for _, r := range all {
 			i := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, r.row) })
@@ -117,7 +120,7 @@ func TestHeldReasonsAreReachable(t *testing.T) {
 	}
 }
 
-// rowsBelow are the rows of the table that begins so, without the line below its header.
+// rowsBelow are the rows of the table whose header begins so, without the line below that.
 func rowsBelow(text, header string) (rows []string) {
 	_, table, _ := strings.Cut(text, "\n"+header)
 	for _, line := range strings.Split(table, "\n")[2:] {

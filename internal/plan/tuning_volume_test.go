@@ -75,6 +75,15 @@ func TestLargerVolumes(t *testing.T) {
 	}
 }
 
+// TestLargerVolumesCount: of what one rule decides, the metrics count the larger volumes as those of volume, and the higher quota as that of quota.
+func TestLargerVolumesCount(t *testing.T) {
+	for want, o := range map[string]Observed{FeatureVolume: cramped(), FeatureQuota: filled(1700 << 20)} {
+		if action, known := Decide(o); known.Feature != want || Explain(o).Assessment.Feature != want {
+			t.Errorf("%#v counts for %q, and as it is explained for %q, not for %q", action, known.Feature, Explain(o).Assessment.Feature, want)
+		}
+	}
+}
+
 // TestLargerVolumesAreRecorded: each of the two counts until the spec has another one than it was raised from.
 func TestLargerVolumesAreRecorded(t *testing.T) {
 	o := cramped()

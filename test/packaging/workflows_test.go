@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 const workflows = ".github/workflows"
@@ -50,7 +52,7 @@ func TestWorkflowGates(t *testing.T) {
 	wantTargets(t, "ci.yaml", strings.Join(matrix.Targets, " "), found[1], "make test")
 }
 
-// TestWorkflowWeekly wants each week to test exactly what a release asks for besides.
+// TestWorkflowWeekly wants each week to test exactly what a release asks for besides, Auto Pilot with every version of etcd, each in a job of its own.
 func TestWorkflowWeekly(t *testing.T) {
 	test := readWorkflow(t, "weekly.yaml").Jobs["test"]
 	const document = "docs/release.md"
@@ -64,8 +66,24 @@ func TestWorkflowWeekly(t *testing.T) {
 	for _, m := range target.FindAllStringSubmatch(codeIn(besides), -1) {
 		want = append(want, m[1])
 	}
-	wantTargets(t, "weekly.yaml", strings.Join(test.Strategy.Matrix.Target, " "), strings.Join(want, " "), document)
-	if last := test.Steps[len(test.Steps)-1].Run; !strings.HasSuffix(last, ` make "$TARGET"`) {
+	var makes, versions []string
+	for _, entry := range test.Strategy.Matrix.Target {
+		target, etcd, some := strings.Cut(entry, " ETCD_VERSION=")
+		if some {
+			versions = append(versions, etcd)
+		}
+		if !slices.Contains(makes, target) {
+			makes = append(makes, target)
+		}
+	}
+	wantTargets(t, "weekly.yaml", strings.Join(makes, " "), strings.Join(want, " "), document)
+	if !slices.Equal(versions, version.Tested) {
+		t.Errorf("weekly.yaml has Auto Pilot told with etcd %q, and the operator is tested with %q", versions, version.Tested)
+	}
+	if all := "`make test-autopilot ETCD_VERSION=" + strings.Join(version.Tested, ",") + "`"; !strings.Contains(besides, all) {
+		t.Errorf("%s does not ask for %s", document, all)
+	}
+	if last := test.Steps[len(test.Steps)-1].Run; !strings.HasSuffix(last, ` make $TARGET`) {
 		t.Errorf("weekly.yaml runs %q, and no target", last)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -22,6 +24,8 @@ type Report struct {
 	Window *Window `json:"window,omitempty"`
 	// UnderWay is what was begun and not all members have yet, as in status.
 	UnderWay []v1beta2.BegunAct `json:"underWay,omitempty"`
+	// Conditions are those that tell what it does just now of what is not under way in that sense: a defragmentation, or making room.
+	Conditions []Condition `json:"conditions,omitempty"`
 	// Held is what is due and not done, as in status.
 	Held []v1beta2.HeldAct `json:"held"`
 	// Recovery is what could be done about a lost quorum, as in status; nil while there is nothing to confirm.
@@ -54,6 +58,14 @@ type Window struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// Condition is a condition of the cluster, as in status.
+type Condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
 // Event is an event about the cluster, in a report one of Auto Pilot: something that it has done, or begun or ended to hold back.
 type Event struct {
 	Time    time.Time `json:"time"`
@@ -69,6 +81,7 @@ func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time
 		operator = c.Status.Autopilot.OperatorMode
 		r.UnderWay, r.Held = c.Status.Autopilot.UnderWay, append(r.Held, c.Status.Autopilot.Held...)
 	}
+	r.Conditions = tellingOf(c)
 	if c.Status.Recovery != nil {
 		r.Recovery = c.Status.Recovery.Plan
 	}
@@ -162,6 +175,18 @@ func windowOf(spec *v1beta2.MaintenanceWindow, now time.Time) *Window {
 
 // section is the title of docs/reasons.md under which the reasons of Auto Pilot are.
 const section = "Auto Pilot"
+
+// tellingOf are the conditions by which the operator says what Auto Pilot does, and that etcd takes no writes, which makes it act or hold something.
+func tellingOf(c *v1beta2.EtcdCluster) (all []Condition) {
+	for _, is := range c.Status.Conditions {
+		acts := is.Type == v1beta2.ConditionProgressing && is.Status == metav1.ConditionTrue && reasons.Of(is.Reason).Section == section
+		full := is.Type == v1beta2.ConditionAvailable && is.Status == metav1.ConditionFalse && is.Reason == v1beta2.ReasonNoSpace
+		if acts || full {
+			all = append(all, Condition{is.Type, string(is.Status), is.Reason, is.Message})
+		}
+	}
+	return all
+}
 
 // eventsOf are those with a reason of Auto Pilot.
 func eventsOf(all []Event) []Event {

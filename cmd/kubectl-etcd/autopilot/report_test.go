@@ -90,12 +90,36 @@ func TestWrite(t *testing.T) {
 	begun := func(c *v1beta2.EtcdCluster) {
 		c.Status.Autopilot = &v1beta2.AutopilotStatus{UnderWay: []v1beta2.BegunAct{{Feature: "quota", To: "3Gi", Since: metav1.NewTime(now.Add(-4 * time.Minute))}}}
 	}
+	tidies := func(c *v1beta2.EtcdCluster) {
+		c.Status.Conditions = []metav1.Condition{
+			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum, Message: "a quorum of the voters answers"},
+			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDefragmenting,
+				Message: "member demo-1 is being defragmented, and serves nobody until that is done: nothing else is disrupted"},
+		}
+	}
+	room := func(c *v1beta2.EtcdCluster) {
+		c.Status.Conditions = []metav1.Condition{
+			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonNoSpace, Message: "etcd takes no writes: demo-0 is at its quota"},
+			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonMakingRoom,
+				Message: "compacting the history of keys up to revision 90"},
+		}
+	}
+	rests := func(c *v1beta2.EtcdCluster) {
+		open(c)
+		c.Status.Conditions = []metav1.Condition{
+			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum},
+			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonSpecReached},
+			{Type: v1beta2.ConditionAnomaly, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDeviating, Message: "EtcdAnomaly tells of that"},
+		}
+	}
 	for name, r := range map[string]*autopilot.Report{
+		"tidies":  autopilot.Of(cluster(tidies), none, nil, now),
+		"room":    autopilot.Of(cluster(room), none, nil, now),
 		"lost":    autopilot.Of(cluster(lost), none, nil, now),
 		"begun":   autopilot.Of(cluster(begun), none, nil, now),
 		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
 		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
-		"at-rest": autopilot.Of(cluster(open), none, nil, now),
+		"at-rest": autopilot.Of(cluster(rests), none, nil, now),
 		"held":    autopilot.Of(cluster(held), several, nil, now),
 		"bounded": autopilot.Of(cluster(bounded), nil, []string{"what it did lately is not known: list events: forbidden"}, now),
 		"paused":  autopilot.Of(cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Paused = true }), none, nil, now),

@@ -36,6 +36,9 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 	for _, b := range r.UnderWay {
 		p.Paragraph(begun, len(begun), column, fmt.Sprintf("%s, for %s: %s", b.Feature, duration.HumanDuration(r.now.Sub(b.Since.Time)), b.To))
 	}
+	for _, c := range r.Conditions {
+		p.Paragraph(c.Type, len(c.Type), column, fmt.Sprintf("%s, %s: %s", c.Status, terminal.Clean(c.Reason), c.Message))
+	}
 	for _, h := range r.Held {
 		p.Line()
 		p.Paragraph(p.In(terminal.Yellow, "!")+" "+terminal.Clean(h.Feature), len(h.Feature)+2, column+2,

@@ -20,9 +20,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// maybeEmpty are the panels that may have no point in this story: no data grows for ten minutes, every member may answer each call, and no
-// action may be repeated within a window.
-var maybeEmpty = []string{"Time until the quota, the ten shortest", "Calls to etcd that fail", "Duration of actions"}
+// maybeEmpty are the panels that may have no point in this story: no data grows for ten minutes, every member may answer each call, no
+// action may be repeated within a window, and Auto Pilot has nothing to do.
+var maybeEmpty = []string{
+	"Time until the quota, the ten shortest", "Calls to etcd that fail", "Duration of actions", "Actions of Auto Pilot", "Held by Auto Pilot",
+}
 
 // loadsAlerts wants Prometheus to have the alerts about the clusters of the story's namespace.
 func (p scraper) loadsAlerts(s *story) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +41,9 @@ func recovery(t *testing.T, etcd edition, c majority) {
 	s.settled()
 	s.puts("key", 100)
 	s.client()
+	acknowledged := s.writesThrough(s.Name + "-0")
 	lost := s.losesMajority(c.spared)
+	written := acknowledged()
 	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
 	survivor := s.claim(p.Survivor).UID
 	s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
@@ -48,6 +51,12 @@ func recovery(t *testing.T, etcd edition, c majority) {
 	s.restored(s.Name + "-recover-" + p.Hash)
 	s.healthy("recovered")
 	s.has("key", 100)
+	missing := s.missing(written)
+	s.measures(fmt.Sprintf("%d of %d lost for good under writes through one of them: acknowledged writes, and those of them that are lost", len(lost), c.size),
+		fmt.Sprintf("%d, %d", len(written), missing))
+	if c.spared && missing > 0 {
+		t.Errorf("%d acknowledged writes are lost that the leader has survived with", missing)
+	}
 	if c.spared {
 		s.report("a client saw a loss that the leader has survived")
 	} else {
@@ -129,6 +138,59 @@ func (s *story) losesMajority(spared bool) []string {
 	}
 	pause(false)
 	return lost
+}
+
+// writesThrough writes keys through one member, and returns by which function that ends, which returns those that were acknowledged: what is
+// acknowledged through the survivor cannot be lost.
+func (s *story) writesThrough(name string) (acknowledged func() []string) {
+	s.t.Helper()
+	etcd, err := s.Etcd(*s.pod(name))
+	must(s.t, err)
+	ctx, stop := context.WithCancel(s.t.Context())
+	keys := make(chan []string, 1)
+	go func() {
+		var all []string
+		for i := 0; ctx.Err() == nil; i++ {
+			key := fmt.Sprintf("last/%d", i)
+			one, cancel := context.WithTimeout(ctx, time.Second)
+			if _, err := etcd.Put(one, key, "x"); err == nil {
+				all = append(all, key)
+			}
+			cancel()
+		}
+		keys <- all
+	}()
+	return func() []string {
+		stop()
+		all := <-keys
+		must(s.t, etcd.Close())
+		if len(all) == 0 {
+			s.t.Error("no write was acknowledged")
+		}
+		return all
+	}
+}
+
+// missing counts which of these keys are not there any more.
+func (s *story) missing(keys []string) (n int) {
+	s.t.Helper()
+	there := map[string]bool{}
+	must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+		answer, err := etcd.Get(ctx, "last/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			return err
+		}
+		for _, kv := range answer.Kvs {
+			there[string(kv.Key)] = true
+		}
+		return nil
+	}))
+	for _, key := range keys {
+		if !there[key] {
+			n++
+		}
+	}
+	return n
 }
 
 // saw says what the client saw since the last report, of which an acknowledged write may be lost, and wants it to work on.
