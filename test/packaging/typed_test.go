@@ -140,7 +140,7 @@ func TestProbeIsRestricted(t *testing.T) {
 	_, runs, _ := strings.Cut(p.block("docs/operations.md", "kubectl run probe"), "kubectl run ")
 	runs = "kubectl -n restricted run " + runs
 	// What is only tried cannot be talked to.
-	for old, other := range map[string]string{" --rm -i ": " --dry-run=server ", "IMAGE": "registry.example.com/nc", "$IP": "192.0.2.1"} {
+	for old, other := range map[string]string{"--rm -i": "--dry-run=server", "IMAGE": "registry.example.com/nc", "$IP": "192.0.2.1"} {
 		if !strings.Contains(runs, old) {
 			t.Fatalf("there is no %q in %s", old, runs)
 		}
