@@ -471,11 +471,14 @@ lab-down: ## End the lab and remove every trace of it
 
 ##@ Deploy: to the cluster of kubectl's current context
 
+# tagged has the alerts in a copy of config lead to the runbooks of the version, if it is that which is built, and not to those of main.
+tagged = $(if $(filter v$(VERSION),$(STAMP)),sed 's|/blob/main/|/blob/$(STAMP)/|' config/prometheus/base/rules.yaml > $(1)/prometheus/base/rules.yaml,:)
+
 # copied makes a copy of config with the image IMG, to leave the source tree as it is.
 define copied
 rm -rf $(BIN)/config && mkdir -p $(BIN) && cp -r config $(BIN)/config && \
 kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
-$(call pinned,$(BIN)/config)
+$(call pinned,$(BIN)/config) && $(call tagged,$(BIN)/config)
 endef
 
 # render gives the manifests of a folder of config with the image IMG.

@@ -127,7 +127,7 @@ release: ## Write dist/vVERSION: all that the page of a release carries, for all
 	$(call release-image,etcd-operator,$(call operator-image,$(STAGE)/{platform}))
 	$(call release-licenses,scorecard,--dir $(ROOT)/test --package ./e2e/scorecard)
 	$(call release-image,etcd-operator-scorecard,$(call scorecard-image,$(STAGE)/{platform}) $(call with-licenses,scorecard))
-	$(MAKE) release-manifests DIST=$(STAGE)/out NAMESPACES=etcd-operator-system \
+	$(MAKE) release-manifests DIST=$(STAGE)/out NAMESPACES=etcd-operator-system STAMP=$(STAMP) \
 	  ETCD_DIGESTS='$(if $(release-pinned),$(release-digests))' IMG="$(call released,etcd-operator)" SCORECARD_IMG="$(call released,etcd-operator-scorecard)"
 	$(call release-image,etcd-operator-bundle,--bundle $(STAGE)/bundle/bundle)
 	$(MAKE) release-catalog BUNDLE_IMG="$(call released,etcd-operator-bundle)"

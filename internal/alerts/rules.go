@@ -54,8 +54,8 @@ const (
 	Warning  Severity = "warning"
 )
 
-// Runbooks is where the page of each alert is, followed by its name and ".md".
-const Runbooks = version.Main + "docs/runbooks/"
+// runbook is the address of the page of an alert.
+func runbook(alert string) string { return version.Document("docs/runbooks/" + alert + ".md") }
 
 // Job is what Prometheus Operator calls the operator as a target of the ServiceMonitor: the name of its Service.
 const Job = "etcd-operator-controller-manager-metrics-service"
@@ -100,7 +100,7 @@ func (a alert) rule(namespace string, scale time.Duration) Rule {
 		Alert: a.name, Expr: scaled.Replace(a.expr), For: duration(max(a.after/scale, shortestAfter)),
 		Labels: map[string]string{"severity": string(a.severity)},
 		Annotations: map[string]string{
-			"summary": a.summary, "description": a.description, "runbook_url": Runbooks + a.name + ".md",
+			"summary": a.summary, "description": a.description, "runbook_url": runbook(a.name),
 		},
 	}
 }

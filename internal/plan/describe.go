@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Description is an action in words: for events, conditions and metrics.
@@ -82,7 +83,7 @@ func (a RecordClusterID) describe() Description {
 func keptMessage(names []string, unsaved bool) string {
 	text := "volumes with replaced data are kept: " + deleteMessage(names)
 	if unsaved {
-		text += "; the safety snapshot may not hold all of it: first compare, as described in docs/backup-and-restore.md"
+		text += "; the safety snapshot may not hold all of it: first compare: " + version.Document("docs/backup-and-restore.md#volumes-that-were-kept")
 	}
 	return text
 }

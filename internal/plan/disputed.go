@@ -105,7 +105,7 @@ func (v *view) inDoubt() *HeldAct {
 	switch {
 	case v.Cluster.Autopilot.Trusted && d != (Doubt{}):
 		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the voters' data was found to differ, and with mode Off nothing but the deletion " +
-			"of older backups waits until two compactions in a row show it to be the same; docs/autopilot.md says how to compare and repair"}
+			"of older backups waits until two compactions in a row show it to be the same; " + howToCompare()}
 	case d.Split:
 		return unclear("the voters' data was found to differ, and there was no majority from which exactly one differed")
 	case m.ID != 0:
@@ -115,7 +115,7 @@ func (v *view) inDoubt() *HeldAct {
 		}
 		return &HeldAct{Reason: v1beta2.ReasonDivergedMemberHeld, Message: "the data of " + m.Name + " was found to differ from the others': " + counts +
 			"once two compactions in a row show it, with two or more others that agree. If nobody compacts, run etcdctl compact REVISION three times, " +
-			"five minutes apart and each at a higher revision; docs/autopilot.md says how to compare and repair"}
+			"five minutes apart and each at a higher revision; " + howToCompare()}
 	}
 	return nil
 }

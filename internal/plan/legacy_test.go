@@ -61,7 +61,7 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "from etcd 3.4 on an EtcdBackup", "Do not delete", `docs/migrate.md, "From coreos/etcd-operator"`} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "from etcd 3.4 on an EtcdBackup", "Do not delete", "/docs/migrate.md#from-coreosetcd-operator"} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
 		}

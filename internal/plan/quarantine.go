@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Quarantined is a member that is replaced because its data differs from what a majority of the voters agrees on.
@@ -121,7 +122,7 @@ func (v *view) replacementAwaits() string {
 	others := slices.DeleteFunc(v.unhealthyVoters(), func(name string) bool { return name == v.Quarantined.Name })
 	switch {
 	case v.disputed():
-		return "once it is known whose data is right, because that of the others differs, too, or etcd says so: docs/autopilot.md says how to compare and repair"
+		return "once it is known whose data is right, because that of the others differs, too, or etcd says so: " + howToCompare()
 	case v.downgradeTarget() != "":
 		return "once the downgrade is complete: etcd takes no new member before"
 	case len(others) > 0:
@@ -161,7 +162,12 @@ func (v *view) culprit() (Member, *HeldAct) {
 // unclear says that data differs and nobody can tell whose is wrong.
 func unclear(what string) *HeldAct {
 	return &HeldAct{Reason: v1beta2.ReasonDivergedMemberUnclear, Message: what + ": no member is replaced, none joins, and none on an emptyDir is " +
-		"evicted; docs/autopilot.md says how to compare and repair"}
+		"evicted; " + howToCompare()}
+}
+
+// howToCompare leads to where it is told what to do about data that differs.
+func howToCompare() string {
+	return version.Document("docs/autopilot.md#diverged-members") + " says how to compare and repair"
 }
 
 // concerns reports whether a comparison is of the present voters, all of them and no others.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // legacyMembers leaves pods and volumes of coreos/etcd-operator alone: they have the same labels and owner as this operator's.
@@ -27,8 +28,8 @@ func legacyMembers(v *view) Action {
 		Reason: v1beta2.ReasonLegacyMembers,
 		Message: fmt.Sprintf("%s were created by coreos/etcd-operator: %s, and "+
 			"nothing is started next to them. Do not delete this EtcdCluster: that would delete them. Save their data "+
-			`first (etcdctl snapshot save; from etcd 3.4 on an EtcdBackup with spec.etcdEndpoints), then follow `+
-			`docs/migrate.md, "From coreos/etcd-operator"`, strings.Join(found, " and "), stay),
+			`first (etcdctl snapshot save; from etcd 3.4 on an EtcdBackup with spec.etcdEndpoints), then follow %s`, strings.Join(found, " and "), stay,
+			version.Document("docs/migrate.md#from-coreosetcd-operator")),
 	}
 }
 

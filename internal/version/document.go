@@ -5,9 +5,6 @@ import "regexp"
 // source is where the source tree is read, followed by the name of a branch or tag and the path of a file.
 const source = "https://github.com/etcdpilot/etcd-operator/blob/"
 
-// Main is where files of the source tree are as they are now, followed by their paths.
-const Main = source + "main/"
-
 var (
 	// tag is what a release calls itself.
 	tag = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
@@ -15,12 +12,12 @@ var (
 	after = regexp.MustCompile(`-\d+-g[0-9a-f]+$|-dirty$`)
 )
 
-// Document is the address of a file of the source tree, such as docs/reasons.md: as this release has it, or, if this is none, as it is now.
+// Document is the address of a file of the source tree, such as docs/reasons.md, or of a title in it: as this release has it, or, if this is none, as it is now.
 func Document(path string) string { return documentOf(Operator, path) }
 
 func documentOf(version, path string) string {
 	if tag.MatchString(version) && !after.MatchString(version) {
 		return source + version + "/" + path
 	}
-	return Main + path
+	return source + "main/" + path
 }

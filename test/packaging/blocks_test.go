@@ -12,8 +12,8 @@ import (
 
 // world is what a mark above a block may say that it needs: what no test has. Programs are called by the name of their command.
 var world = []string{
-	"GitHub", "Java", "Prometheus", "Prometheus Operator", "Python", "age", "age-keygen", "cert-manager", "cosign", "crane", "docker", "jq",
-	"kube-prometheus-stack", "skopeo", "zstd",
+	"GitHub", "Java", "Prometheus", "Prometheus Operator", "Python", "age", "age-keygen", "cert-manager", "cosign", "crane", "docker", "jq", "kind",
+	"kube-prometheus-stack", "minikube", "skopeo", "zstd",
 }
 
 // TestDocumentBlocks wants every fenced block of the documents to be something that a reader can use. Manifests are given to an API

@@ -14,9 +14,12 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// TestBundleIsValid has operator-sdk judge the bundle as a catalog's owner would, and takes warnings for errors.
+// outdated is what operator-sdk warns of whenever it is asked for the validator operatorhub, whose successors are in the suite.
+const outdated = `The "operatorhub" validator is deprecated`
+
+// TestBundleIsValid has operator-sdk judge the bundle by all that it offers, as a catalog's owner would, and takes warnings for errors.
 func TestBundleIsValid(t *testing.T) {
-	for _, selector := range []string{"suite=operatorframework", "name=good-practices", "name=community", "name=multiarch"} {
+	for _, selector := range []string{"suite=operatorframework", "name=operatorhub", "name=good-practices", "name=community", "name=multiarch"} {
 		t.Run(selector, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), asset(t, "TEST_ASSET_SDK"), "bundle", "validate", "bundle", "-o", "json-alpha1",
 				"--select-optional", selector)
@@ -36,7 +39,7 @@ func TestBundleIsValid(t *testing.T) {
 				t.Error("the bundle is not valid")
 			}
 			for _, output := range result.Outputs {
-				if output.Type != "info" {
+				if output.Type != "info" && !strings.Contains(output.Message, outdated) {
 					t.Errorf("%s: %s", output.Type, output.Message)
 				}
 			}

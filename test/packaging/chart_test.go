@@ -80,6 +80,14 @@ func TestChart(t *testing.T) {
 
 // with renders config/default with one more folder of config.
 func with(field, added string) func(*testing.T) manifests {
+	return changed(func(kustomization map[string]any) {
+		listed, _ := kustomization[field].([]any)
+		kustomization[field] = append(listed, added)
+	})
+}
+
+// changed renders config/default after its kustomization was changed.
+func changed(change func(kustomization map[string]any)) func(*testing.T) manifests {
 	return func(t *testing.T) manifests {
 		t.Helper()
 		dir := t.TempDir()
@@ -95,8 +103,7 @@ func with(field, added string) func(*testing.T) manifests {
 		if err := yaml.Unmarshal(text, &kustomization); err != nil {
 			t.Fatal(err)
 		}
-		listed, _ := kustomization[field].([]any)
-		kustomization[field] = append(listed, added)
+		change(kustomization)
 		if text, err = yaml.Marshal(kustomization); err != nil {
 			t.Fatal(err)
 		}

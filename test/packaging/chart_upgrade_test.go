@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +34,12 @@ func newRelease(t *testing.T) release {
 	t.Helper()
 	log.SetLogger(logr.Discard())
 	config := testenv.Start(t)
+	return release{newHelm(t), kubeconfigOf(t, config), testenv.Client(t, config)}
+}
+
+// kubeconfigOf is a file by which programs reach an API server as an administrator.
+func kubeconfigOf(t *testing.T, config *rest.Config) string {
+	t.Helper()
 	kubeconfig := clientcmdapi.NewConfig()
 	kubeconfig.Clusters["any"] = &clientcmdapi.Cluster{Server: "https://" + strings.TrimPrefix(config.Host, "https://"), CertificateAuthorityData: config.CAData}
 	kubeconfig.AuthInfos["any"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
@@ -42,7 +49,7 @@ func newRelease(t *testing.T) release {
 	if err := clientcmd.WriteToFile(*kubeconfig, file); err != nil {
 		t.Fatal(err)
 	}
-	return release{newHelm(t), file, testenv.Client(t, config)}
+	return file
 }
 
 // run runs a command of Helm for the release.

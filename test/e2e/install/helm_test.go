@@ -11,12 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/e2e/released"
 )
 
-// TestHelm installs a release by its chart in the registry, upgrades to the next one with a value, rolls back a value that does not work, and uninstalls: the
-// clusters know nothing of it. The edit of a cluster meanwhile is carried out once the operator is installed again.
+// TestHelm installs a release by its chart in the registry, upgrades to the next one with a value, rolls back a value that does not work, goes back to the former chart
+// and forth again, and uninstalls: the clusters know nothing of it. The edit of a cluster meanwhile is carried out once the operator is installed again.
 func TestHelm(t *testing.T) {
 	s := begin(t)
 	s.namespace("install-busy")
@@ -31,6 +32,11 @@ func TestHelm(t *testing.T) {
 		s.leads(next, 2) // as before: the values are kept
 	})
 	c.through("rolled back", func() { s.rollsBack(next, to) })
+	c.through("rolled back to the former chart", func() { s.rollsBackTo(c, "1", 1) })
+	c.through("upgraded once more", func() {
+		s.types(next, to, s.commands("install.md", "Helm", "--set replicas=2"))
+		s.leads(next, 2)
+	})
 	s.comesBack(c, to)
 }
 
@@ -96,6 +102,15 @@ func (s *story) rollsBack(r released.Release, folder string) {
 	s.types(r, folder, "helm rollback etcd-operator --namespace "+harness.OperatorNamespace)
 	s.leads(r, 2)
 	s.sameCRDs("rolled back", before)
+}
+
+// rollsBackTo goes back to a former revision of Helm's, which is of the release before: its operator acts, and carries out an edit.
+func (s *story) rollsBackTo(c *clusters, revision string, replicas int) {
+	s.t.Helper()
+	s.types(this, s.path, "helm rollback etcd-operator "+revision+" --namespace "+harness.OperatorNamespace)
+	s.leads(this, replicas)
+	must(s.t, c.busy.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.Labels = map[string]string{"seen": "rolled-back"} }))
+	c.settled()
 }
 
 func waitsForImage(p corev1.Pod) bool {

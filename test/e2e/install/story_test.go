@@ -72,6 +72,12 @@ var (
 // types runs commands in a folder, for the version of a release and with its files, and returns what they print.
 func (s *story) types(r released.Release, folder, commands string, variables ...string) string {
 	s.t.Helper()
+	return s.typesWithin(limit, r, folder, commands, variables...)
+}
+
+// typesWithin is types of commands that may take longer than any other.
+func (s *story) typesWithin(limit time.Duration, r released.Release, folder, commands string, variables ...string) string {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
 	defer cancel()
 	commands = page.ReplaceAllLiteralString(versioned.ReplaceAllString(commands, "${1}"+r.Version), r.Folder()+"/")

@@ -1,18 +1,23 @@
 package install
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/e2e/released"
 )
 
-// TestYAML installs a release by its install.yaml, upgrades to the next one by what make build-installer writes, and looks at a cluster by the release's plugin of kubectl.
+// TestYAML installs a release by its install.yaml, restricts it to the namespace of one of two clusters, upgrades to the next one by what make build-installer writes, and
+// has that look after all of them again. Then it looks at a cluster by the release's plugin of kubectl.
 func TestYAML(t *testing.T) {
 	s := begin(t)
 	s.verifies(this)
@@ -22,12 +27,60 @@ func TestYAML(t *testing.T) {
 	s.applies(this)
 	s.leads(this, 1)
 	c := s.clusters("install-busy", "install-idle")
+	restricts := s.commands("install.md", "YAML", "olm.targetNamespaces")
+	c.through("restricted", func() {
+		s.restricts(this, strings.ReplaceAll(restricts, "shop,billing", "install-busy"))
+		c.asks(3)
+		c.oneSided("restricted")
+	})
 	built := s.commands("install.md", "YAML", "dist/install.yaml", "make ")
-	c.upgrades(next, 1, func() { s.types(next, s.beside(next), built) })
+	c.upgrades(next, 1, func() {
+		s.types(next, s.beside(next), built)
+		s.leads(next, 1)
+		c.oneSided("upgraded")
+		s.restricts(next, strings.ReplaceAll(restricts, `"shop,billing"`, "null"))
+	})
 	s.plugs(next)
 	out := s.types(next, t.TempDir(), "kubectl etcd status busy -n install-busy")
 	if !strings.Contains(out, "3/3 ready") {
 		t.Errorf("kubectl etcd says of a cluster of three: %s", out)
+	}
+}
+
+// restricts changes which namespaces the operator watches, and waits until one acts that has been told.
+func (s *story) restricts(of released.Release, commands string) {
+	s.t.Helper()
+	before := s.operators()
+	s.types(of, s.path, commands)
+	must(s.t, harness.Await(s.t.Context(), "the operator is told", limit, func(context.Context) (string, bool) {
+		now := s.operators()
+		told := len(now) > 0 && !slices.ContainsFunc(now, func(uid string) bool { return slices.Contains(before, uid) })
+		return fmt.Sprintf("the operators were %q and are %q", before, now), told
+	}))
+	s.leads(of, 1)
+}
+
+// oneSided wants the operator to carry out an edit of the busy cluster, and nothing of one that the idle cluster has had before: not even its
+// status says that it was seen.
+func (c *clusters) oneSided(label string) {
+	c.s.t.Helper()
+	ctx := c.s.t.Context()
+	must(c.s.t, c.busy.Edit(ctx, func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.Labels = map[string]string{"seen": label} }))
+	must(c.s.t, c.busy.Settled(ctx, limit))
+	busy, err := c.busy.Pods(ctx)
+	must(c.s.t, err)
+	for _, p := range busy {
+		if p.Labels["seen"] != label {
+			c.s.t.Errorf("%s is not looked after: its labels are %v", p.Name, p.Labels)
+		}
+	}
+	idle, err := c.idle.Get(ctx)
+	must(c.s.t, err)
+	pods, err := c.idle.Pods(ctx)
+	must(c.s.t, err)
+	if idle.Status.ObservedGeneration >= idle.Generation || len(pods) != 1 {
+		c.s.t.Errorf("%s is looked after, and in no namespace of the list: it has %d pods, and generation %d of %d was seen", idle.Name, len(pods),
+			idle.Status.ObservedGeneration, idle.Generation)
 	}
 }
 
