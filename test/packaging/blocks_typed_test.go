@@ -60,7 +60,7 @@ func (r *reader) edits() {
 
 // looks reads and edits what the operator has written to an EtcdCluster's status.
 func (r *reader) looks() {
-	const status = `{"status":{"operator":{"namespace":"etcd-operator-system","lease":"etcd-operator.etcd.database.coreos.com"},"autopilot":{
+	const status = `{"status":{"keptVolumes":[{"name":"example-7","uid":"1","restore":"back"}],"operator":{"namespace":"etcd-operator-system","lease":"etcd-operator.etcd.database.coreos.com"},"autopilot":{
 		"underWay":[{"feature":"noSpace","to":"example-0","since":"2026-01-31T12:00:00Z"}],
 		"held":[{"feature":"noSpace","reason":"AdviseOnly","message":"it may not","since":"2026-01-31T12:00:00Z"}],
 		"refusedVersions":[{"version":"3.6.17","since":"2026-01-31T12:00:00Z"}]}}}`
@@ -73,6 +73,9 @@ func (r *reader) looks() {
 	}
 	if out := r.types(r.commands("autopilot.md", "Patches", "refusedVersions")); !strings.Contains(out, "3.6.17") {
 		r.t.Errorf("it does not print what was taken back: %s", out)
+	}
+	if out := r.types(r.commands("autopilot.md", "Diverged members", ".status.keptVolumes'")); !strings.Contains(out, "example-7") {
+		r.t.Errorf("it does not print which volumes are kept: %s", out)
 	}
 	r.types(r.commands("operations.md", "Two operators", `"operator":null`))
 	r.prints("kubectl get etcd example -o jsonpath='{.status.operator}'", "")
