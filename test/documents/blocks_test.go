@@ -19,14 +19,18 @@ a
 ## Two
 
 <!-- needs: docker, a registry -->
+<!-- not run where it has "b": it takes hours -->
 '''
 b
 
 c
 '''
 
+<!-- not run: this is above no block -->
+
 1. First:
 
+   <!-- not run: see above -->
    '''yaml
    d:
      e: 1
@@ -34,10 +38,26 @@ c
 `, "'''", "```")
 	want := []documents.Block{
 		{Document: "a.md", Line: 2, Title: "One", Language: "sh", Text: "# no title\na\n"},
-		{Document: "a.md", Line: 9, Title: "Two", Needs: []string{"docker", "a registry"}, Text: "b\n\nc\n"},
-		{Document: "a.md", Line: 17, Title: "Two", Language: "yaml", Text: "d:\n  e: 1\n"},
+		{Document: "a.md", Line: 10, Title: "Two", Section: "Two", Needs: []string{"docker", "a registry"}, Unrun: []documents.Unrun{{Having: "b", Why: "it takes hours"}}, Text: "b\n\nc\n"},
+		{Document: "a.md", Line: 21, Title: "Two", Section: "Two", Language: "yaml", Unrun: []documents.Unrun{{Why: "see above"}}, Text: "d:\n  e: 1\n"},
 	}
 	if got := documents.Blocks("a.md", text); !reflect.DeepEqual(got, want) {
 		t.Errorf("the blocks are %+v, want %+v", got, want)
+	}
+}
+
+// TestCommands finds the only block of commands that has a text, and leaves lines out.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	blocks := documents.Blocks("a.md", strings.ReplaceAll("## One\n'''sh\na b\nc b\n'''\n### Below\n'''sh\nd b\n'''\n## Two\n'''sh\na\n'''\n", "'''", "```"))
+	block, err := documents.Commands(blocks, "One", "a ")
+	if left := block.Without("c "); err != nil || !reflect.DeepEqual(left, []string{"a b"}) {
+		t.Errorf("found %q, %v", left, err)
+	}
+	if _, err := documents.Commands(blocks, "One", "b"); err == nil {
+		t.Error("one of two blocks is taken")
+	}
+	if in := documents.In(blocks, "One", "sh"); len(in) != 2 {
+		t.Errorf("the section has %+v", in)
 	}
 }

@@ -8,40 +8,41 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/etcdpilot/etcd-operator/test/documents"
 )
 
 // Blocks are the blocks of a language in a section, "## SECTION", of a document in docs.
-func (e *Env) Blocks(document, section, language string) (blocks []string, err error) {
-	text, err := os.ReadFile(filepath.Join(e.Root, "docs", document))
+func (e *Env) Blocks(document, section, language string) (texts []string, err error) {
+	blocks, err := e.document(document)
 	if err != nil {
-		return nil, fmt.Errorf("read a document: %w", err)
+		return nil, err
 	}
-	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
-	if !found {
-		return nil, fmt.Errorf("%s has no section %s", document, section)
+	for _, block := range documents.In(blocks, section, language) {
+		texts = append(texts, strings.TrimSuffix(block.Text, "\n"))
 	}
-	rest, _, _ = strings.Cut(rest, "\n## ")
-	for found {
-		var block string
-		if _, rest, found = strings.Cut(rest, "\n```"+language+"\n"); found {
-			block, rest, _ = strings.Cut(rest, "\n```")
-			blocks = append(blocks, block)
-		}
-	}
-	return blocks, nil
+	return texts, nil
 }
 
-// Commands is the only block of commands in a section of a document that has a text.
-func (e *Env) Commands(document, section, having string) (string, error) {
-	blocks, err := e.Blocks(document, section, "sh")
+// Commands is the only block of commands in a section of a document that has a text, but for the lines that begin with one of these.
+func (e *Env) Commands(document, section, having string, without ...string) (string, error) {
+	blocks, err := e.document(document)
 	if err != nil {
 		return "", err
 	}
-	blocks = slices.DeleteFunc(blocks, func(block string) bool { return !strings.Contains(block, having) })
-	if len(blocks) != 1 {
-		return "", fmt.Errorf("%s of %s has %d blocks of commands with %q: %q", section, document, len(blocks), having, blocks)
+	block, err := documents.Commands(blocks, section, having)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", document, err)
 	}
-	return blocks[0], nil
+	return strings.Join(block.Without(without...), "\n"), nil
+}
+
+func (e *Env) document(name string) ([]documents.Block, error) {
+	text, err := os.ReadFile(filepath.Join(e.Root, "docs", name))
+	if err != nil {
+		return nil, fmt.Errorf("read a document: %w", err)
+	}
+	return documents.Blocks(name, string(text)), nil
 }
 
 // Prompt is where somebody types commands.

@@ -31,4 +31,10 @@ func TestThreeCommands(t *testing.T) {
 		t.Errorf("the members are on %s, and clients connect to %s", object.Status.Storage, endpoints)
 	}
 	s.allowed()
+
+	must(t, s.removeObjects(t.Context()))
+	s.types(this, s.path, s.commands("install.md", "Uninstall", "kubectl delete crd"))
+	if left := s.types(this, s.path, "kubectl get crd -o name"); strings.Contains(left, v1beta2.GroupVersion.Group) {
+		t.Errorf("these CRDs are left: %s", left)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -31,6 +32,11 @@ func TestHelm(t *testing.T) {
 		s.types(next, to, s.commands("install.md", "Upgrade", "helm upgrade"))
 		s.leads(next, 2) // as before: the values are kept
 	})
+	c.through("Auto Pilot switched off", func() {
+		s.types(next, to, s.commands("autopilot.md", "How far it goes", "helm upgrade", "kubectl "))
+		s.isOff()
+		s.leads(next, 2)
+	})
 	c.through("rolled back", func() { s.rollsBack(next, to) })
 	c.through("rolled back to the former chart", func() { s.rollsBackTo(c, "1", 1) })
 	c.through("upgraded once more", func() {
@@ -38,6 +44,19 @@ func TestHelm(t *testing.T) {
 		s.leads(next, 2)
 	})
 	s.comesBack(c, to)
+}
+
+// isOff waits until the operator's Deployment tells it that Auto Pilot is off.
+func (s *story) isOff() {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "the operator is told AUTOPILOT=Off", limit, func(ctx context.Context) (string, bool) {
+		deployment, err := s.Kube.AppsV1().Deployments(s.installed).Get(ctx, "etcd-operator-controller-manager", metav1.GetOptions{})
+		if err != nil {
+			return err.Error(), false
+		}
+		told := deployment.Spec.Template.Spec.Containers[0].Env
+		return fmt.Sprintf("it is told %v", told), slices.Contains(told, corev1.EnvVar{Name: "AUTOPILOT", Value: "Off"})
+	}))
 }
 
 // TestFromYAMLToHelm installs a release by YAML and the next one by Helm, which takes over what it finds, and keeps the CRDs when it is

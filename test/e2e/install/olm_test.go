@@ -54,6 +54,12 @@ func TestToOLM(t *testing.T) {
 			})
 			s.allowed()
 			s.complete(next)
+			if move.to == harness.OperatorNamespace {
+				s.types(next, s.path, s.commands("autopilot.md", "How far it goes", "helm upgrade", "helm ", "  --set-string"))
+				s.isOff()
+				s.types(next, s.path, s.commands("install.md", "Uninstall", "delete subscription"))
+				s.gone()
+			}
 		})
 	}
 }
@@ -152,6 +158,8 @@ func (s *story) subscribes(to released.Release, namespace string) {
 		seen, err := s.csvs(ctx, namespace)
 		return fmt.Sprintf("%s, %v", seen, err), err == nil && strings.HasPrefix(seen, want)
 	}))
+	looks := s.commands("install.md", "With OLM", "kubectl apply -f olm.yaml", "kubectl apply -f ")
+	s.types(to, s.path, strings.ReplaceAll(looks, harness.OperatorNamespace, namespace))
 }
 
 // csvs says what OLM has installed.

@@ -134,13 +134,14 @@ var exampleImage = regexp.MustCompile(`registry\.example\.com/etcd-operator:v[\d
 // upgrades to the next one.
 func TestYAMLForSomeNamespaces(t *testing.T) {
 	s := begin(t)
-	applies := func(r released.Release, without ...string) {
-		commands := s.commands("install.md", "YAML", "build-namespaced NAMESPACES", without...)
+	applies := func(r released.Release, commands string) {
 		s.types(r, r.Tree, exampleImage.ReplaceAllString(commands, s.image(r)))
 	}
 	s.namespace("shop")
 	s.namespace("billing")
-	applies(this)
+	applies(this, s.commands("install.md", "YAML", "build-namespaced NAMESPACES"))
 	s.leads(this, 1)
-	s.clusters("shop", "billing").upgrades(next, 1, func() { applies(next, "kubectl create ") })
+	s.clusters("shop", "billing").upgrades(next, 1, func() {
+		applies(next, s.commands("install.md", "YAML", "build-namespaced NAMESPACES", "kubectl create "))
+	})
 }

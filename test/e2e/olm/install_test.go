@@ -3,6 +3,9 @@ package olm
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/operator-framework/api/pkg/operators/v1alpha1"
@@ -104,9 +107,15 @@ func TestManualApproval(t *testing.T) {
 	s.succeeded(this)
 }
 
+// approve approves a plan by the commands of the document.
 func (s *story) approve(plan *v1alpha1.InstallPlan) {
 	s.t.Helper()
-	before := plan.DeepCopy()
-	plan.Spec.Approved = true
-	must(s.t, s.Patch(s.t.Context(), plan, client.MergeFrom(before)))
+	commands, err := s.Commands("install.md", "Upgrade", "get installplan")
+	must(s.t, err)
+	commands = strings.NewReplacer(harness.OperatorNamespace, s.namespace, "NAME", plan.Name).Replace(commands)
+	path := s.t.TempDir()
+	must(s.t, os.Symlink(env.Kubectl, filepath.Join(path, "kubectl")))
+	if out, err := (harness.Prompt{Folder: path, Path: path, Kubeconfig: env.Kubeconfig}).Run(s.t.Context(), commands); err != nil {
+		s.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
+	}
 }

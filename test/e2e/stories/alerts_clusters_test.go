@@ -124,7 +124,7 @@ func (s *alerted) fillsAll() {
 
 // makesRoom deletes what was written, and gives the room back.
 func (s *alerted) makesRoom() {
-	s.cure(s.alert + ".md")
+	s.cure()
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
 }
 

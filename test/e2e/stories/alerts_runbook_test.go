@@ -14,16 +14,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// runbookPath is a folder with kubectl, and its plugin, by the names that runbooks have for them.
+// runbookPath is a folder with kubectl, its plugin, and etcdctl, by the names that runbooks have for them.
 func runbookPath(t *testing.T) string {
 	t.Helper()
 	folder := buildPlugin(t)
 	must(t, os.Symlink(env.Kubectl, filepath.Join(folder, "kubectl")))
+	must(t, os.Symlink(builtTool(t, "etcd36/etcdctl"), filepath.Join(folder, "etcdctl")))
 	return folder
 }
 
-// commands are the blocks of commands in a section of the alert's runbook.
-func (s *alerted) commands(section string) []string {
+// blocks are the blocks of commands in a section of the alert's runbook.
+func (s *alerted) blocks(section string) []string {
 	s.t.Helper()
 	return blocksIn(s.t, filepath.Join("runbooks", s.alert+".md"), section, "sh")
 }
@@ -39,7 +40,7 @@ func blocksIn(t *testing.T, document, section, language string) []string {
 // runs runs the only block of commands under "Cure" that has a text, in a folder.
 func (s *alerted) runs(having, folder string) {
 	s.t.Helper()
-	blocks := slices.DeleteFunc(s.commands("Cure"), func(block string) bool { return !strings.Contains(block, having) })
+	blocks := slices.DeleteFunc(s.blocks("Cure"), func(block string) bool { return !strings.Contains(block, having) })
 	if len(blocks) != 1 {
 		s.t.Fatalf("the runbook of %s has %d cures with %q: %q", s.alert, len(blocks), having, blocks)
 	}
@@ -53,7 +54,7 @@ func (s *alerted) runs(having, folder string) {
 // checks runs each command under "Check", as somebody would who reads what it says. What fails is tried again: a pod may just be starting.
 func (s *alerted) checks() {
 	s.t.Helper()
-	for _, block := range s.commands("Check") {
+	for _, block := range s.blocks("Check") {
 		for line := range strings.Lines(block) {
 			if slices.ContainsFunc(s.unchecked, func(part string) bool { return strings.Contains(line, part) }) {
 				continue

@@ -35,7 +35,7 @@ var alertStories = []alertStory{
 	{alert: "EtcdOperatorErrors", begins: (*alerted).operator, breaks: (*alerted).takesRight, cures: (*alerted).appliesAgain},
 	{alert: "EtcdQuorumLost", apart: true, begins: (*alerted).withBackup, breaks: (*alerted).losesMajority, cures: (*alerted).restores},
 	{alert: "EtcdWritesRefused", apart: true, begins: (*alerted).withQuota, breaks: (*alerted).fillsAll, cures: (*alerted).makesRoom},
-	{alert: "EtcdSpaceLow", apart: true, begins: (*alerted).withQuota, breaks: (*alerted).fillsMost, cures: (*alerted).raisesQuota, unchecked: []string{" ctl "}},
+	{alert: "EtcdSpaceLow", apart: true, begins: (*alerted).withQuota, breaks: (*alerted).fillsMost, cures: (*alerted).raisesQuota},
 	{alert: "EtcdAutopilotHeld", apart: true, begins: (*alerted).withAdvice, breaks: (*alerted).fillsWithHistory, cures: (*alerted).letsItAct},
 	{alert: "EtcdBlocked", apart: true, begins: (*alerted).withVersion, breaks: (*alerted).asksForNoImage, cures: (*alerted).takesVersionBack},
 	{alert: "EtcdStuck", apart: true, begins: (*alerted).onSlowVolumes, breaks: (*alerted).growsInVain, cures: (*alerted).takesSizeBack},

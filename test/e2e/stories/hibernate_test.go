@@ -32,7 +32,7 @@ func TestHibernate(t *testing.T) {
 			s.settled()
 			s.client()
 			before := s.identity()
-			s.hibernates(true)
+			s.reader().runs(s.commands("operations.md", "Hibernation", `"hibernate":true`))
 			s.asleep(3)
 			s.hibernates(false)
 			s.healthy("awake")

@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,7 @@ func TestPlugin(t *testing.T) {
 	t.Log("\n" + s.kubectlEtcd(plugins, "status", name))
 	s.pluginExamines(plugins)
 	s.pluginForesees(plugins)
+	s.followsPlugin(plugins)
 
 	must(t, env.Create(t.Context(), &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: reader},
@@ -100,6 +102,30 @@ func (s *story) pluginExamines(plugins string) {
 	}
 	if strings.Contains(string(out), "PRIVATE KEY") || strings.Contains(string(out), "kind: Secret\n") {
 		s.t.Error("a Secret is packed")
+	}
+}
+
+// followsPlugin runs the commands of the documents that take the plugin, and etcdctl beside it.
+func (s *story) followsPlugin(plugins string) {
+	s.t.Helper()
+	r := s.readerWithPlugin(plugins)
+	named := strings.NewReplacer(" example", " "+s.Name)
+	if out := r.runs(named.Replace(s.commands("kubectl-etcd.md", "", "etcd status example", "make ", "export "))); !strings.Contains(out, "3/3 ready") {
+		s.t.Errorf("of a cluster of three it says %s", out)
+	}
+	s.puts("/registry", 1)
+	if out := r.runs(named.Replace(s.commands("kubectl-etcd.md", "Acting", "--keys-only /registry/"))); !strings.Contains(out, "/registry/000\n") {
+		s.t.Errorf("etcdctl does not show the key: %s", out)
+	}
+	r.runs(s.commands("autopilot.md", "What is held", "kubectl etcd "))
+
+	report := s.commands("operations.md", "To report a decision", "log-observed")
+	must(s.t, harness.Await(s.t.Context(), "the operator's log has what it observes", limit, func(ctx context.Context) (string, bool) {
+		out, err := r.at.Run(ctx, report)
+		return fmt.Sprintf("%v: %s", err, out), err == nil
+	}))
+	if out := r.runs("kubectl etcd plan replay observed.log --rules"); !strings.Contains(out, s.Name) {
+		s.t.Errorf("what was reported is not explained: %s", out)
 	}
 }
 

@@ -35,6 +35,7 @@ func TestPrometheus(t *testing.T) {
 	s.client() // without writes there are no flushes of which to draw how long they take
 	prometheus.scrapesMembers(s)
 	prometheus.loadsAlerts(s)
+	s.labelsWhatIsSelected()
 	s.causesAll()
 	prometheus.hasAll(s)
 	prometheus.evaluates()
@@ -132,6 +133,20 @@ func (p scraper) scrapesMembers(s *story) {
 	}
 	p.tells(fmt.Sprintf(`count(etcd_server_has_leader{namespace=%q, etcd_cluster=%q} == 1)`, s.Namespace, s.Name), 3)
 	p.tells(fmt.Sprintf(`sum(etcd_server_is_leader{namespace=%q, etcd_cluster=%q})`, s.Namespace, s.Name), 1)
+}
+
+// labelsWhatIsSelected lists what Prometheus is to select, and gives it a label, as where Prometheus selects by that.
+func (s *story) labelsWhatIsSelected() {
+	s.t.Helper()
+	r, release := s.reader(), strings.NewReplacer("RELEASE", "story")
+	out := r.runs(s.commands("observability.md", "What comes with an EtcdCluster", "get podmonitors"))
+	for _, want := range []string{s.Name, "etcd-operator-alerts"} {
+		if !strings.Contains(out, want) {
+			s.t.Errorf("there is no %s: %s", want, out)
+		}
+	}
+	r.runs(release.Replace(s.commands("observability.md", "What comes with an EtcdCluster", "label podmonitor/")))
+	r.runs(release.Replace(s.commands("observability.md", "What comes with an EtcdCluster", "label servicemonitor/")))
 }
 
 // causesAll has the operator do whatever its metrics are about, beside what it does for any cluster: take backups, good and bad ones, be

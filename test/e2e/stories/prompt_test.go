@@ -3,7 +3,9 @@ package stories
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,12 +35,52 @@ func promptFor(t *testing.T, title, name string) *prompt {
 		}
 		deleteNamespace(t, namespace)
 	})
-	p := &prompt{story: &story{Cluster: cluster, t: t}, at: harness.Prompt{Folder: t.TempDir(), Path: t.TempDir()}}
-	must(t, os.Symlink(env.Kubectl, filepath.Join(p.at.Path, "kubectl")))
+	return (&story{Cluster: cluster, t: t}).reader()
+}
+
+// reader is a prompt at which somebody types commands about the story's cluster: its kubectl works in that namespace.
+func (s *story) reader() *prompt {
+	s.t.Helper()
+	p := &prompt{story: s, at: harness.Prompt{Folder: s.t.TempDir(), Path: s.t.TempDir()}}
+	p.finds("kubectl", env.Kubectl)
 	p.at.Kubeconfig = filepath.Join(p.at.Path, "kubeconfig")
-	must(t, os.WriteFile(p.at.Kubeconfig, p.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
-	p.runs("kubectl config set-context --current --namespace=" + namespace)
+	must(s.t, os.WriteFile(p.at.Kubeconfig, s.kubectl("config", "view", "--raw", "--flatten", "--minify"), 0o600))
+	p.runs("kubectl config set-context --current --namespace=" + s.Namespace)
 	return p
+}
+
+// commands is the only block of commands with a text in a section of a document, but for the lines that begin with one of these. The words
+// that a reader is to replace are those of the story's cluster. test/packaging reads from these calls which blocks are run.
+func (s *story) commands(document, section, having string, without ...string) string {
+	s.t.Helper()
+	block, err := env.Commands(document, section, having, without...)
+	must(s.t, err)
+	return strings.NewReplacer("NAMESPACE", s.Namespace, "NAME", s.Name).Replace(block)
+}
+
+// readerWithPlugin is a reader who has kubectl's plugin, which is in a folder, and etcdctl.
+func (s *story) readerWithPlugin(plugins string) *prompt {
+	s.t.Helper()
+	r := s.reader()
+	r.finds("kubectl-etcd", filepath.Join(plugins, "kubectl-etcd"))
+	r.finds("etcdctl", builtTool(s.t, "etcd36/etcdctl"))
+	return r
+}
+
+// finds has a program be found by a name.
+func (p *prompt) finds(name, program string) {
+	p.t.Helper()
+	must(p.t, os.Symlink(program, filepath.Join(p.at.Path, name)))
+}
+
+// builtTool is the path of a program that hack/tools pins, which is built first if need be.
+func builtTool(t *testing.T, name string) string {
+	t.Helper()
+	build := exec.CommandContext(t.Context(), "go", "run", ".", name)
+	build.Dir, build.Stderr = filepath.Join(env.Root, "hack", "tool"), os.Stderr
+	path, err := build.Output()
+	must(t, err)
+	return strings.TrimSpace(string(path))
 }
 
 // saves writes a file that the document has the reader save.

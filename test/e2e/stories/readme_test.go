@@ -42,20 +42,15 @@ func (p *prompt) only(section, language string) string {
 // runsCluster makes a cluster to which clients connect as they are told to, and resizes it.
 func (p *prompt) runsCluster() {
 	p.t.Helper()
-	const section = "Run a cluster"
-	p.saves("example.yaml", p.only(section, "yaml"))
-	commands := blocksIn(p.t, readme, section, "sh")
-	if len(commands) != 3 {
-		p.t.Fatalf("%s has %d blocks of commands, and the story knows three: %q", section, len(commands), commands)
-	}
-	p.runs(commands[0])
+	p.saves("example.yaml", p.only("Run a cluster", "yaml"))
+	p.runs(p.commands(readme, "Run a cluster", "apply -f example.yaml"))
 	p.shows("kubectl get etcd")
 	p.connects()
-	if out := p.runs(commands[1]); strings.Count(out, " is healthy: ") != 3 {
+	if out := p.runs(p.commands(readme, "Run a cluster", "etcdctl endpoint health")); strings.Count(out, " is healthy: ") != 3 {
 		p.t.Errorf("three members were to answer: %s", out)
 	}
 	p.client()
-	p.runs(commands[2])
+	p.runs(p.commands(readme, "Run a cluster", "kubectl scale"))
 	must(p.t, p.Healthy(p.t.Context(), limit))
 	p.settled()
 	if members, err := p.Members(p.t.Context()); err != nil || len(members.Members) != 5 {
@@ -122,7 +117,7 @@ func (p *prompt) backsUp() {
 	p.saves("backup.yaml", strings.Replace(manifest, amazons, "    url: s3://"+addon.Bucket+"/"+p.story.folder()+
 		"\n    endpoint: "+addon.URL+"\n    forcePathStyle: true\n    caBundleRef: {name: "+storageCA+"}\n", 1))
 	p.runs(strings.NewReplacer("access-key-id=…", "access-key-id="+addon.Env["AWS_ACCESS_KEY_ID"],
-		"secret-access-key=…", "secret-access-key="+addon.Env["AWS_SECRET_ACCESS_KEY"]).Replace(p.only("Back it up", "sh")))
+		"secret-access-key=…", "secret-access-key="+addon.Env["AWS_SECRET_ACCESS_KEY"]).Replace(p.commands(readme, "Back it up", "apply -f backup.yaml")))
 	if taken := p.backedUp("example").Status.Snapshots; len(taken) != 1 {
 		p.t.Errorf("one snapshot was to be taken: %s", inJSON(taken))
 	}
@@ -138,7 +133,7 @@ func (p *prompt) uninstalls() {
 			p.t.Error(err)
 		}
 	})
-	p.runs(p.only("Uninstall", "sh"))
+	p.runs(p.commands(readme, "Uninstall", "delete deployment"))
 	must(p.t, harness.Await(p.t.Context(), "the operator is gone", limit, func(ctx context.Context) (string, bool) {
 		pods := &corev1.PodList{}
 		err := env.List(ctx, pods, client.InNamespace(harness.OperatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})

@@ -1,9 +1,9 @@
 package stories
 
 import (
+	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -41,11 +41,7 @@ func TestBackupToRecipients(t *testing.T) {
 	}
 	s.has("after", 50)
 
-	s.secret("identity", map[string]string{"identity": "# public key: " + publicKey + "\n" + secretKey + "\n"})
-	from.EncryptionSecretRef.Name, from.IdentitySecretRef.Name = "", "identity"
-	s.restore("back", from)
-	r := s.restored("back")
-	saved := r.Status.SafetySnapshot
+	saved := s.bringsIdentity("sealed").Status.SafetySnapshot
 	if saved == nil || saved.Verification != v1beta2.VerifyCiphertext {
 		t.Fatalf("what the restore replaced was saved as %+v", saved)
 	}
@@ -55,10 +51,25 @@ func TestBackupToRecipients(t *testing.T) {
 	s.has("after", 0)
 	s.clean()
 
-	must(t, env.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "identity"}}))
 	s.secret("other-identity", map[string]string{"identity": otherSecret})
 	spec := onVolumes(1)
 	spec.RestoreFrom = &v1beta2.RestoreSource{Storage: storage, Snapshot: saved.Name, IdentitySecretRef: v1beta2.SecretRef{Name: "other-identity"}}
 	copied := s.another("from-recipients", spec)
 	copied.has("after", 50)
+}
+
+// bringsIdentity restores by the commands of the document, and takes the identity away again.
+func (s *story) bringsIdentity(backup string) *v1beta2.EtcdRestore {
+	s.t.Helper()
+	r := s.reader()
+	r.saves("key.txt", "# public key: "+publicKey+"\n"+secretKey+"\n")
+	commands := strings.NewReplacer("example-etcd-cluster-nightly", backup, "{name: example-etcd-cluster}", "{name: "+s.Name+"}").
+		Replace(s.commands("backup-and-restore.md", "What is in the bucket", "create secret generic backup-identity"))
+	before, after, found := strings.Cut(commands, "\nkubectl delete ")
+	if !found {
+		s.t.Fatalf("the identity stays: %s", commands)
+	}
+	restored := s.restored(r.creates(before))
+	r.runs("kubectl delete " + after)
+	return restored
 }

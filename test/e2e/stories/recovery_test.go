@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func recovery(t *testing.T, etcd edition, c majority) {
 	p := s.planned(func(p *v1beta2.RecoveryPlan) bool { return slices.Equal(p.Lost, lost) })
 	survivor := s.claim(p.Survivor).UID
 	s.never("an EtcdRestore without confirmation", 20*time.Second, s.recovers)
-	s.confirms(p.Hash)
+	s.confirmsAsTold(p.Hash, c.spared)
 	s.restored(s.Name + "-recover-" + p.Hash)
 	s.healthy("recovered")
 	s.has("key", 100)
@@ -228,6 +229,22 @@ func (s *story) confirms(hash string) {
 	}
 	object.Annotations[v1beta2.AnnotationRecover] = hash
 	must(s.t, s.Client.Patch(s.t.Context(), object, patch))
+}
+
+// confirmsAsTold confirms a plan by the commands of a document, of the runbook or the one that it leads to, which show the plan first.
+func (s *story) confirmsAsTold(hash string, runbook bool) {
+	s.t.Helper()
+	r, words := s.reader(), strings.NewReplacer("HASH", hash)
+	if runbook {
+		if out := r.runs(words.Replace(s.commands("runbooks/EtcdQuorumLost.md", "Cure", "recover=HASH"))); !strings.Contains(out, `"hash":"`+hash) {
+			s.t.Errorf("the plan %s is not shown: %s", hash, out)
+		}
+		return
+	}
+	if out := r.runs(s.commands("operations.md", "What happens when", "recovery.plan")); !strings.Contains(out, `"hash":"`+hash) {
+		s.t.Errorf("the plan %s is not shown: %s", hash, out)
+	}
+	r.runs(words.Replace(s.commands("operations.md", "What happens when", "recover=HASH")))
 }
 
 // recovers reports whether there is an EtcdRestore of a survivor.

@@ -33,9 +33,11 @@ func TestSwitchTLS(t *testing.T) {
 			s := begin(t, name, spec)
 			s.settled()
 			s.client()
-			s.switches("to TLS", "https", &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}})
+			r := s.reader()
+			s.switches("to TLS", "https", func() { r.runs(s.commands("tls.md", "Switch a running cluster", `"plaintextClients":"Allowed"`)) })
+			r.runs(s.commands("tls.md", "Switch a running cluster", "kubectl wait"))
 			s.keepsOut()
-			s.switches("to plain text", "http", nil)
+			s.switches("to plain text", "http", func() { r.runs(s.commands("tls.md", "Switch a running cluster", `"tls":null`)) })
 			s.puts("plain", 1)
 			must(t, s.writer.Stop(t.Context()))
 		})
@@ -74,11 +76,11 @@ func TestPlaintextClients(t *testing.T) {
 	must(t, s.writer.Stop(t.Context()))
 }
 
-// switches edits spec.tls, kills a pod once members serve both, and waits until the switch is over.
-func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
+// switches has somebody edit spec.tls, kills a pod once members serve both, and waits until the switch is over.
+func (s *story) switches(what, scheme string, edit func()) {
 	s.t.Helper()
 	start := time.Now()
-	must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.TLS = policy }))
+	edit()
 	must(s.t, harness.Await(s.t.Context(), what+": members serve both", switchLimit, func(ctx context.Context) (string, bool) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil {

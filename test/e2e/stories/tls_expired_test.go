@@ -36,11 +36,10 @@ func TestTLSExpired(t *testing.T) {
 	}
 	must(t, harness.Await(t.Context(), "no member is ready", limit, s.noneReady))
 
-	// As in docs/tls.md.
 	start := time.Now()
 	s.scaleOperator("1")
-	must(t, env.Run(t.Context(), "wait", "etcdcluster/tls-expired", "-n", s.Namespace, "--for=condition=CertificatesValid", "--timeout=5m"))
-	must(t, env.Run(t.Context(), "wait", "etcdcluster/tls-expired", "-n", s.Namespace, "--for=condition=Available", "--timeout=10m"))
+	waits := s.commands("tls.md", "When all certificates have expired", "condition=CertificatesValid")
+	s.reader().runs(strings.ReplaceAll(waits, "etcdcluster/example ", "etcdcluster/"+s.Name+" "))
 	s.t.Logf("available %.1f s after the operator was started", time.Since(start).Seconds())
 	s.settled()
 	s.report("all certificates had expired")

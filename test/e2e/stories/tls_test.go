@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,9 +34,15 @@ func TestTLS(t *testing.T) {
 	s.client()
 	s.keepsOut()
 
-	start := time.Now()
-	s.rotate("leaves:1")
+	start, r := time.Now(), s.reader()
+	named := strings.NewReplacer(" example ", " "+s.Name+" ")
+	r.runs(named.Replace(s.commands("tls.md", "Rotation", "rotate=leaves",
+		"kubectl annotate etcdcluster example --overwrite etcd.database.coreos.com/rotate=ca")))
+	s.rotated()
 	s.faultless("all certificates replaced", start)
+	if out := r.runs(named.Replace(s.commands("tls.md", "See when certificates expire", "status.tls.certificates"))); !strings.Contains(out, " "+s.Name+"-client\n") {
+		t.Errorf("it is not shown when the certificates expire: %s", out)
+	}
 	gone := s.pod("tls-1").UID
 	must(t, s.KillPod(t.Context(), "tls-1"))
 	must(t, s.Recovered(t.Context(), gone, limit))
@@ -50,7 +57,10 @@ func TestTLSAuthorities(t *testing.T) {
 	s.settled()
 	s.client()
 	start := time.Now()
-	s.rotate("ca:1")
+	commands := s.commands("tls.md", "Rotation", "rotate=leaves",
+		"kubectl annotate etcdcluster example --overwrite etcd.database.coreos.com/rotate=leaves")
+	s.reader().runs(strings.ReplaceAll(commands, " example ", " "+s.Name+" "))
+	s.rotated()
 	s.faultless("all authorities replaced", start)
 	s.keepsOut()
 	must(t, s.writer.Stop(t.Context()))
@@ -115,7 +125,7 @@ func overTLS(size int32) v1beta2.EtcdClusterSpec {
 	return spec
 }
 
-// rotate asks for other certificates and waits until that is done.
+// rotate asks for other certificates, and waits until they are in use.
 func (s *story) rotate(what string) {
 	s.t.Helper()
 	object, err := s.Cluster.Get(s.t.Context())
@@ -123,12 +133,21 @@ func (s *story) rotate(what string) {
 	before := object.DeepCopy()
 	object.Annotations = map[string]string{v1beta2.AnnotationRotate: what}
 	must(s.t, s.Patch(s.t.Context(), object, client.MergeFrom(before)))
+	s.rotated()
+}
+
+// rotated waits until the certificates that an annotation asks for are in use.
+func (s *story) rotated() {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	what := object.Annotations[v1beta2.AnnotationRotate]
 	must(s.t, harness.Await(s.t.Context(), what+" is done", rotationLimit, func(ctx context.Context) (string, bool) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil || object.Status.TLS == nil {
 			return fmt.Sprint(err), false
 		}
-		return harness.Words(object), object.Status.TLS.Rotated == what && object.Status.TLS.Step == ""
+		return harness.Words(object), what != "" && object.Status.TLS.Rotated == what && object.Status.TLS.Step == ""
 	}))
 	s.settled()
 }

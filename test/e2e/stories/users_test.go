@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,18 +30,18 @@ func TestUsers(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "users", overTLS(3))
 	s.settled()
+	r := s.reader()
+	s.followsUsers(r)
 	s.secret("password", map[string]string{"password": "first"})
 	app := v1beta2.EtcdClusterRef{Name: s.Name}
-	role := &v1beta2.EtcdRole{ObjectMeta: s.object("app"), Spec: v1beta2.EtcdRoleSpec{
-		EtcdCluster: app, Permissions: []v1beta2.Permission{{Type: v1beta2.PermissionReadWrite, Prefix: new("/app/")}},
-	}}
+	role := &v1beta2.EtcdRole{ObjectMeta: s.object("app")} // the document's
 	byCertificate := &v1beta2.EtcdUser{ObjectMeta: s.object("bycert"), Spec: v1beta2.EtcdUserSpec{
 		EtcdCluster: app, ClientCertificate: &v1beta2.UserCertificate{SecretName: "bycert-tls"}, Roles: []string{"app"},
 	}}
 	byPassword := &v1beta2.EtcdUser{ObjectMeta: s.object("byname"), Spec: v1beta2.EtcdUserSpec{
 		EtcdCluster: app, PasswordSecretRef: &v1beta2.SecretKeyRef{Name: "password"}, Roles: []string{"app"},
 	}}
-	for _, o := range []client.Object{byCertificate, byPassword, role} {
+	for _, o := range []client.Object{byCertificate, byPassword} {
 		must(t, env.Create(t.Context(), o))
 	}
 	for _, o := range []client.Object{byCertificate, byPassword, role} {
@@ -58,12 +59,34 @@ func TestUsers(t *testing.T) {
 	s.may("by the new password", "byname", "second", "/app/a", nil)
 	s.may("by the former password", "byname", "first", "/app/a", rpctypes.ErrAuthFailed)
 
+	s.secretChanges("app-password", "third")
+	r.runs(s.commands("users-and-roles.md", "How users log in", "look="))
+	s.may("by the document's password, which was changed", "app", "third", "/app/a", nil)
+
 	s.rotate("ca:1")
 	s.may("by a certificate of another authority", "bycert-tls", "", "/app/a", nil)
 
 	must(t, env.Delete(t.Context(), role))
 	s.may("without the role", "bycert-tls", "", "/app/a", rpctypes.ErrPermissionDenied)
+
+	s.saves(r, "all.yaml", "auth.md", "Before you switch it on")
+	r.runs("kubectl apply -f all.yaml")
+	r.runs(s.commands("auth.md", "Before you switch it on", "etcdrole/all"))
+	s.may("by the certificate that all applications have", s.Name+"-client", "", "/app/a", nil)
 	s.settled()
+}
+
+// followsUsers makes the user and the role of the document, with the role that the story is about.
+func (s *story) followsUsers(r *prompt) {
+	s.t.Helper()
+	s.saves(r, "users.yaml", "users-and-roles.md", "In two minutes")
+	r.runs(s.commands("users-and-roles.md", "In two minutes", "apply -f users.yaml"))
+}
+
+// saves writes the first manifest in a section of a document to a file, for the story's cluster.
+func (s *story) saves(r *prompt, file, document, section string) {
+	s.t.Helper()
+	r.saves(file, strings.ReplaceAll(blocksIn(s.t, document, section, "yaml")[0], "{name: example}", "{name: "+s.Name+"}"))
 }
 
 func (s *story) object(name string) metav1.ObjectMeta {
