@@ -40,8 +40,15 @@ func everything(s scenario) scenario {
 
 // autopilots are clusters in which all of Auto Pilot acts at the same time, and what it may do changes.
 var autopilots = map[string]scenario{
-	"every signal is stuck where three run":   everything(scenario{sizes: []int{3}, before: world.Signals, only: world.Kills, faults: 1, full: 2}),
-	"every signal is stuck where one runs":    everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
+	"every signal is stuck where three run": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.Kills, faults: 1, full: 2}),
+	"every signal is stuck where one runs":  everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
+	"every signal is stuck, and the spec is edited": everything(scenario{
+		sizes: []int{3}, edits: []edit{template(1)}, before: world.Signals, only: world.Kills, faults: 0, full: 1,
+	}),
+	"every signal is stuck, and the size changes": everything(scenario{sizes: []int{1, 2}, before: withoutOthers, only: world.Kills, faults: 0, full: 1}),
+	"every signal is stuck, and there is no space": everything(scenario{
+		sizes: []int{3}, edits: []edit{template(1)}, before: slices.Concat(world.Signals, world.SpaceFaults[:1]), only: world.Kills, faults: 0, full: 1,
+	}),
 	"signals come and go":                     everything(scenario{sizes: []int{3}, only: world.Signals, faults: 2, full: 3}),
 	"every signal is stuck, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
 	"a slow disk, and modes change": {

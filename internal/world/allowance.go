@@ -57,7 +57,7 @@ var allowing = map[Kind]transition{
 	},
 }
 
-// Signals are of everything that Auto Pilot acts upon where members run. None of them ends by itself.
+// Signals are what Auto Pilot acts upon where members run, but for etcd's alarms. None of them ends by itself.
 var Signals = []Kind{patchTested, keysFill, fragments, dataDiffers, diskDrags, loadRises}
 
 // AllowanceFaults are a brake, a window and modes that change in the middle of what they allow, and SwitchFaults that it is switched off.
