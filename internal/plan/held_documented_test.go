@@ -64,6 +64,7 @@ func heldReasons() map[string][]reachable {
 			{"the metrics", free(inDatabase(2, func(d *Database) { d.Known = false })), defragmentation, "the metrics of c-2"},
 			{"nine tenths of its volume", free(func(o *Observed) { o.Volumes[1].Requested = 800 * mebi }), defragmentation, "larger volumes"},
 			{"it is on an emptyDir", free(func(o *Observed) { onNodes(o); o.Pods[1].StorageLimit = 800 * mebi }), defragmentation, "limits.ephemeral-storage"},
+			{"defragmenting it has failed", free(inDatabase(1, last(210*mebi, time.Hour, true))), defragmentation, "has failed"},
 			{"its volume is being expanded", free(func(o *Observed) { o.Volumes[1].Expanding = true }), defragmentation, "is being expanded"},
 		},
 		"| `DefragmentationHeld` where there is no space": {

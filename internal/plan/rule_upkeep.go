@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
@@ -26,6 +28,20 @@ func (v *view) upkeep(u Upkeep) Action {
 		return a
 	}
 	return u.Step
+}
+
+// triedToday says which member is not defragmented because that has failed less than a day ago: the event that says so is gone after an hour.
+func (v *view) triedToday() Upkeep {
+	for _, m := range v.voters {
+		a, _ := v.answer(m)
+		last := v.database(m).Last
+		if last == nil || !last.Failed || !a.fragmented(v.Cluster.quota(a)) {
+			continue
+		}
+		return v.held(FeatureDefragment, v1beta2.ReasonDefragmentationHeld, fmt.Sprintf("defragmenting %s has failed: look at its log (kubectl logs %s "+
+			"-c etcd); it is tried again after a day, or do it by hand (kubectl etcd defrag)", m.Name, m.Name))
+	}
+	return Upkeep{}
 }
 
 // awaitDefragmented waits for the member that is being defragmented.

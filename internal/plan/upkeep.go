@@ -124,7 +124,7 @@ func (v *view) tidying() Upkeep {
 	}
 	due := slices.DeleteFunc(v.followersFirst(v.voters), func(m Member) bool { return !v.untidy(m) })
 	if len(due) == 0 {
-		return Upkeep{}
+		return v.triedToday()
 	}
 	m := due[0]
 	switch {

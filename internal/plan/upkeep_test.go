@@ -180,6 +180,8 @@ func TestDefragment(t *testing.T) {
 		"an alarm":                     {alarmed(surveyed(3, holey(1)), Alarm{AlarmCorrupt, id(1)}), "", ""},
 		"it was done this day":         {surveyed(3, holey(1), func(o *Observed) { last(0, time.Hour, false)(&o.Etcd.Databases[1]) }), "", ""},
 		"it was done the day before":   {surveyed(3, holey(1), readied(1), func(o *Observed) { last(0, 25*time.Hour, false)(&o.Etcd.Databases[1]) }), "defragmenting c-1", ""},
+		"it has failed this day":       {surveyed(3, holey(1), func(o *Observed) { last(210*mebi, time.Hour, true)(&o.Etcd.Databases[1]) }), "", "defragment DefragmentationHeld: defragmenting c-1 has failed"},
+		"it has failed the day before": {surveyed(3, holey(1), readied(1), func(o *Observed) { last(210*mebi, 25*time.Hour, true)(&o.Etcd.Databases[1]) }), "defragmenting c-1", ""},
 		"it has freed nothing":         {surveyed(3, holey(1), func(o *Observed) { last(210*mebi, 25*time.Hour, false)(&o.Etcd.Databases[1]) }), "", ""},
 		"a cluster of two":             {surveyed(2, holey(1)), "", ""},
 		"advice":                       {surveyed(3, holey(1), func(o *Observed) { o.Cluster.Autopilot.Defragment = ModeAdvise }), "", "defragment AutopilotAdvises"},
