@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// healthLimit is how many bytes are read of what a member says of its health: a member's are some 40.
+const healthLimit = 4 << 10
+
 // Alarmed reports whether etcd has an alarm, by what one of these members says of its health. The first one that answers speaks for all, because they agree
 // on alarms. It is the cheapest question that tells: plain HTTP, where metrics are served, with no connection kept.
 func Alarmed(ctx context.Context, members []Endpoint) bool {
@@ -32,7 +35,8 @@ func unhealthy(ctx context.Context, address string) (reason string, err error) {
 	var said struct {
 		Reason string `json:"reason"`
 	}
-	if err := readAnswer(ctx, response, func(text io.Reader) error { return json.NewDecoder(text).Decode(&said) }); err != nil {
+	err = readAnswer(ctx, response, func(text io.Reader) error { return json.NewDecoder(io.LimitReader(text, healthLimit)).Decode(&said) })
+	if err != nil {
 		return "", fmt.Errorf("read the health of %s: %w", address, err)
 	}
 	return said.Reason, nil

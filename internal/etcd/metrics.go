@@ -19,8 +19,8 @@ import (
 const (
 	// metricsTimeout is how long a member may take to serve its metrics.
 	metricsTimeout = time.Second
-	// metricsLimit is how many bytes of them are read once unpacked: a member's are some 200 KB.
-	metricsLimit = 8 << 20
+	// metricsLimit is how many bytes of them are read, unpacked: a member's are some 200 KB.
+	metricsLimit = 1 << 20
 	// parsedLimit is how many bytes of them are parsed, which takes fifty times as much memory: those of the families that
 	// matter are some 2 KB.
 	parsedLimit = 64 << 10

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// receivedLimit is how many bytes of a member's metrics are received: 12 KB of etcd's, as it compresses them, and 200 KB if it did not.
-	receivedLimit = 1 << 20
-	// unpacking is how many answers are unpacked at the same time. That takes 40 KB each and a processor, while hundreds of members may be waited
-	// for at the same time.
+	// packedLimit is the most that is received of a compressed answer, in bytes: etcd's metrics are some 12 KB. All of it is kept in memory until it
+	// is unpacked, and hundreds of members may answer at the same time.
+	packedLimit = 64 << 10
+	// unpacking is how many answers are unpacked at the same time: each takes 40 KB and a processor.
 	unpacking = 4
 )
 
 var (
-	// received has room for answers that are on their way.
-	received = sync.Pool{New: func() any { return &bytes.Buffer{} }}
-	// unpackers are those at rest.
+	// buffers hold compressed answers until they are unpacked.
+	buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+	// unpackers are the idle gzip readers.
 	unpackers = newUnpackers()
 )
 
@@ -34,23 +34,25 @@ func newUnpackers() chan *gzip.Reader {
 	return all
 }
 
-// readAnswer receives all of an answer, and has its text read then: whoever answers slowly keeps no unpacker from the others.
+// readAnswer has the text of an answer read. A compressed one is received whole before it is unpacked, so that a slow member occupies no unpacker;
+// any other is read as it arrives.
 func readAnswer(ctx context.Context, response *http.Response, read func(text io.Reader) error) error {
-	room := received.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
-	defer received.Put(room)
-	room.Reset()
-	switch n, err := room.ReadFrom(io.LimitReader(response.Body, receivedLimit+1)); {
+	if response.Header.Get("Content-Encoding") != "gzip" {
+		return read(io.LimitReader(response.Body, metricsLimit))
+	}
+	packed := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
+	defer buffers.Put(packed)
+	packed.Reset()
+	switch n, err := packed.ReadFrom(io.LimitReader(response.Body, packedLimit+1)); {
 	case err != nil:
 		return err
-	case n > receivedLimit:
+	case n > packedLimit:
 		return errors.New("the response is larger than etcd's metrics")
-	case response.Header.Get("Content-Encoding") != "gzip":
-		return read(room)
 	}
 	select {
 	case unpacker := <-unpackers:
 		defer func() { unpackers <- unpacker }()
-		if err := unpacker.Reset(room); err != nil {
+		if err := unpacker.Reset(packed); err != nil {
 			return fmt.Errorf("unpack: %w", err)
 		}
 		return read(io.LimitReader(unpacker, metricsLimit))

@@ -38,8 +38,9 @@ func TestAnswers(t *testing.T) {
 		"packed":              {body: func(n int) []byte { return packed(t, fmt.Sprint(long, n, "\n")) }, packed: true},
 		"as it is":            {body: func(n int) []byte { return fmt.Append(nil, long, n, "\n") }},
 		"cut off":             {body: func(int) []byte { all := packed(t, long); return all[:len(all)/2] }, packed: true, want: "unexpected EOF"},
-		"not packed":          {body: func(int) []byte { return []byte(long) }, packed: true, want: "unpack: gzip: invalid header"},
-		"too large":           {body: func(int) []byte { return bytes.Repeat([]byte("# etcd\n"), receivedLimit/7+1) }, want: "larger than etcd's metrics"},
+		"not packed":          {body: func(int) []byte { return []byte("# etcd\n# etcd\n") }, packed: true, want: "unpack: gzip: invalid header"},
+		"too large":           {body: func(int) []byte { return bytes.Repeat([]byte{0}, packedLimit+1) }, packed: true, want: "larger than etcd's metrics"},
+		"too large as it is":  {body: func(n int) []byte { return fmt.Append(nil, strings.Repeat("# etcd\n", metricsLimit/7+1), long, n) }, want: "no elections"},
 		"too large when read": {body: func(n int) []byte { return packed(t, strings.Repeat("# etcd\n", metricsLimit/7+1)+fmt.Sprint(long, n)) }, packed: true, want: "no elections"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +106,43 @@ func TestSlowAnswersKeepNoUnpacker(t *testing.T) {
 	f := &figures{}
 	if err := readMetrics(t.Context(), strings.TrimPrefix(quick.URL, "http://"), f.scan); err != nil || f.elections != 7 {
 		t.Errorf("%v elections, %v", f.elections, err)
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// TestLargeAnswersKeepNobodyWaiting has many members answer with what is small to send and as large as is read, and asks one more for its metrics.
+func TestLargeAnswersKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	serve := func(text string) string {
+		body := packed(t, text)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(body)
+		}))
+		t.Cleanup(server.Close)
+		return strings.TrimPrefix(server.URL, "http://")
+	}
+	large, usual := serve(strings.Repeat("# etcd\n", 8<<20/7)), serve("etcd_server_leader_changes_seen_total 7\n")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 * unpacking {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = readMetrics(t.Context(), large, (&figures{}).scan) // whatever comes of it
+				}
+			}
+		})
+	}
+	for range 5 {
+		f := &figures{}
+		if err := readMetrics(t.Context(), usual, f.scan); err != nil || f.elections != 7 {
+			t.Errorf("%v elections, %v", f.elections, err)
+		}
 	}
 	close(stop)
 	wg.Wait()
