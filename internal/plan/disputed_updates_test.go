@@ -24,16 +24,18 @@ func TestSplitUpdatesNobodyThatRuns(t *testing.T) {
 		change      func(*Observed)
 		persistent  bool
 		dataRemains bool
+		comparable  bool
 	}{
-		"the image, on a volume":    {image, true, true},
-		"the image, on an emptyDir": {image, false, true},
-		"the release, on a volume":  {func(o *Observed) { o.Cluster.Version = "3.6.17" }, true, true},
-		"the pod, on a volume":      {template, true, true},
-		"the pod, on an emptyDir":   {template, false, false},
-		"another kind of volume":    {func(o *Observed) { o.Volumes[2].Drift = true }, true, false},
+		"the image, on a volume":          {image, true, true, true},
+		"the image, on an emptyDir":       {image, false, true, true},
+		"the release, on a volume":        {func(o *Observed) { o.Cluster.Version = "3.6.17" }, true, true, false},
+		"the release that the others run": {releasedToOthers, true, true, true},
+		"the pod, on a volume":            {template, true, true, true},
+		"the pod, on an emptyDir":         {template, false, false, true},
+		"another kind of volume":          {func(o *Observed) { o.Volumes[2].Drift = true }, true, false, true},
 		"a volume that cannot grow": {func(o *Observed) {
 			o.Cluster.VolumeSize, o.Volumes[0].Requested, o.Volumes[1].Requested, o.Volumes[2].NotExpandable = 2, 2, 2, true
-		}, true, false},
+		}, true, false, true},
 	} {
 		split := silentSplit(c.persistent, c.change)
 		for state, of := range map[string]struct {
@@ -41,8 +43,9 @@ func TestSplitUpdatesNobodyThatRuns(t *testing.T) {
 			restarts bool
 		}{
 			"does not answer":                      {split, false},
-			"cannot run":                           {unable(split), c.dataRemains},
-			"has not started for long":             {neverStarted(split, time.Hour, "its node has not prepared it"), c.dataRemains},
+			"cannot run":                           {unable(split), c.dataRemains && c.comparable},
+			"has not started for long":             {neverStarted(split, time.Hour, "its node has not prepared it"), c.dataRemains && c.comparable},
+			"is said not to have, and answers":     {leaderless(neverStarted(split, time.Hour, "its node has not prepared it")), false},
 			"has not started yet":                  {neverStarted(split, 5*time.Minute, "its node has not prepared it"), false},
 			"pulls its image for long":             {neverStarted(split, time.Hour, ""), false},
 			"does not answer, and all agree":       {edit(split, sameData), c.dataRemains},
@@ -79,6 +82,46 @@ func neverStarted(o Observed, since time.Duration, waitsFor string) Observed {
 		p.Created, p.ReadyChanged = now.Add(-since), now.Add(-since)
 	})
 }
+
+// releasedToOthers has all but the last member run the release that the spec asks for.
+func releasedToOthers(o *Observed) {
+	o.Cluster.Version = "3.6.17"
+	for i := range 2 {
+		o.Pods[i].Version, o.Etcd.Answers[i].Version, o.Volumes[i].Version = "3.6.17", "3.6.17", "3.6.17"
+	}
+}
+
+// leaderless has the last member answer, and follow nobody.
+func leaderless(o Observed) Observed {
+	return edit(o, func(o *Observed) {
+		a := answerOf(2)
+		a.Leader = 0
+		o.Etcd.Answers = append(o.Etcd.Answers, a)
+	})
+}
+
+// TestOldLogsGetNoNewEtcd: while logs may hold entries that etcd 3.7 cannot read, a member that is down gets no 3.7 either, whether or not it can run as
+// it is.
+func TestOldLogsGetNoNewEtcd(t *testing.T) {
+	for title, o := range map[string]Observed{
+		"it does not answer": silentSplit(true, toMinor37), "it cannot run": unable(silentSplit(true, toMinor37)),
+	} {
+		for dispute, o := range map[string]Observed{"": o, ", and all agree": edit(o, sameData)} {
+			switch got := Next(o).(type) {
+			case SetImage, Recreate:
+				t.Errorf("%s%s: %#v", title, dispute, got)
+			default:
+			}
+			snapshotted := edit(o, func(o *Observed) { o.Cluster.SnapshotDue = false })
+			if _, set := Next(snapshotted).(SetImage); !set && dispute != "" {
+				t.Errorf("%s%s, and logs hold no old entries: %#v", title, dispute, Next(snapshotted))
+			}
+		}
+	}
+}
+
+// toMinor37 asks a cluster for etcd 3.7 whose members came from 3.5.
+func toMinor37(o *Observed) { o.Cluster.Version, o.Cluster.SnapshotDue = "3.7.3", true }
 
 func sameData(o *Observed) { o.Cluster.Doubt = Doubt{} }
 func learnerLast(o *Observed) {

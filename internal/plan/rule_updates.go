@@ -151,13 +151,17 @@ func (v *view) tooSmall(c Volume) bool {
 // updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at
 // which a bad update has stopped.
 //
-// While it is disputed whose data is right, a voter is restarted for an update only if it cannot run as it is: see neverRuns. Its data stays either way,
-// but one that runs may serve clients although the operator does not hear it, and the data of voters with different versions cannot be compared.
+// While it is disputed whose data is right, a voter is restarted for an update only if it cannot run as it is (neverRuns) and is to run what the others do:
+// its data stays either way, but one that runs may serve clients although the operator does not hear it, and the data of voters with different versions
+// cannot be compared.
 func updateUnavailableMember(v *view) Action {
 	var all []Action
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
-		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst || v.disputed() && !m.Learner && !v.neverRuns(p) {
+		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst && v.versionFor(p) != p.Version {
+			continue
+		}
+		if v.disputed() && !m.Learner && !(v.neverRuns(p) && v.runByOthers(v.versionFor(p))) {
 			continue
 		}
 		if v.change(m).restartsPod() && v.imagePresent(p) {
@@ -170,7 +174,13 @@ func updateUnavailableMember(v *view) Action {
 // neverRuns reports whether etcd cannot run in a pod as it is: a reason is known, or none of its containers was started for as long as that may take. A
 // pod that is being made runs before long.
 func (v *view) neverRuns(p Pod) bool {
-	return v.unstartable(p) || p.Phase == Pending && !p.Deleting && p.WaitsFor != "" && v.pendingFor(p) > silentLimit
+	_, answers := v.answers[p.Name]
+	return v.unstartable(p) || !answers && p.Phase == Pending && !p.Deleting && p.WaitsFor != "" && v.pendingFor(p) > silentLimit
+}
+
+// runByOthers reports whether all healthy voters run that version.
+func (v *view) runByOthers(version string) bool {
+	return !slices.ContainsFunc(v.voters, func(m Member) bool { return v.healthy(m) && v.pods[m.Name].Version != version })
 }
 
 // addReplacement adds a member made from the current spec before one that has to be replaced is removed; scaleDown removes that

@@ -217,8 +217,9 @@ func (w *World) disputed(g *etcdtest.Group) bool {
 	if m := g.Member(quarantined); m != nil && !m.Learner {
 		others--
 	}
+	odd := g.Member(w.Odd)
 	return w.Alarm && (accused == 0 || accused != quarantined) || !w.Trusted && !w.unnoticed() && (w.Split && others > 1 ||
-		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && !g.Member(w.Odd).Learner)
+		w.suspects() && !w.Proven && g.Voters() == majorityFrom-1 && odd != nil && !odd.Learner)
 }
 
 // checkSuspected is S2 while a majority agrees, and one that differs was not proven wrong yet: no voter goes that can stay.
