@@ -32,7 +32,8 @@ type comparisons struct {
 // were the same, which each answer names, and if all voters run the same version of etcd.
 //
 // While etcd itself says that the data differs it takes no compaction, and no write that a scan could hold up: then the last
-// compaction is asked for, once.
+// compaction is asked for, once. That the data was the same at a compaction before the alarm is forgotten: it says nothing of what came after, also
+// once somebody has disarmed the alarm.
 func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
@@ -42,6 +43,9 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 		c.histories.note(c.heard, now, every)
 		c.compare(ctx, s, corrupt)
 		c.next(now, every, corrupt && s.compares() || c.unconfirmed())
+	}
+	if corrupt {
+		c.found = slices.DeleteFunc(c.found, func(f plan.Comparison) bool { return !f.Differs() })
 	}
 	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon

@@ -145,14 +145,7 @@ func TestCompareUnderAlarm(t *testing.T) {
 	if found := w.compares(t); len(found) != 0 {
 		t.Fatalf("at the last compaction, which nothing has followed: %+v", found)
 	}
-	list, err := w.client.MemberList(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, MemberID: list.Members[0].ID, Alarm: pb.AlarmType_CORRUPT}
-	if _, err := pb.NewMaintenanceClient(w.client.ActiveConnection()).Alarm(t.Context(), alarm); err != nil {
-		t.Fatal(err)
-	}
+	w.alarm(t, pb.AlarmRequest_ACTIVATE)
 	var found []plan.Comparison
 	eventually(t, "the last compaction is compared", func() bool {
 		found = w.compares(t)
@@ -165,6 +158,37 @@ func TestCompareUnderAlarm(t *testing.T) {
 		if n := p.metric(t, "etcd_mvcc_hash_rev_duration_seconds_count"); n != 0 {
 			t.Errorf("%s has read its whole database %g times", p.name, n)
 		}
+	}
+}
+
+// alarm has etcd say that the data of the first member differs, or not any more.
+func (w *comparedWorld) alarm(t *testing.T, action pb.AlarmRequest_AlarmAction) {
+	t.Helper()
+	list, err := w.client.MemberList(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := &pb.AlarmRequest{Action: action, MemberID: list.Members[0].ID, Alarm: pb.AlarmType_CORRUPT}
+	if _, err := pb.NewMaintenanceClient(w.client.ActiveConnection()).Alarm(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAgreementBeforeAnAlarmIsForgotten has data be the same at two compactions, and differ from then on: etcd says so, and somebody disarms that. What
+// was compared before the alarm does not show that the data is the same.
+func TestAgreementBeforeAnAlarmIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newComparedWorld(t, 3)
+	eventually(t, "two compactions are compared", func() bool {
+		w.compacts(t)
+		return len(w.compares(t)) == 2
+	})
+	w.members[2].diverge(t)
+	w.alarm(t, pb.AlarmRequest_ACTIVATE)
+	eventually(t, "the agreement is forgotten", func() bool { return len(w.compares(t)) == 0 })
+	w.alarm(t, pb.AlarmRequest_DEACTIVATE)
+	if found := w.compares(t); len(found) != 0 {
+		t.Errorf("once the alarm is disarmed, and nothing was compacted since: %+v", found)
 	}
 }
 
