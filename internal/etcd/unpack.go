@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// receivedLimit is how many bytes of a member's metrics are received: 12 KB of etcd's, as it compresses them, and 200 KB if it did not.
+	// receivedLimit is the most that is read of a member's metrics, before decompression. etcd sends about 12 KB compressed by gzip, and would send
+	// 200 KB uncompressed.
 	receivedLimit = 1 << 20
-	// unpacking is how many answers are unpacked at the same time. That takes 40 KB each and a processor, while hundreds of members may be waited
-	// for at the same time.
+	// unpacking is the maximum number of concurrent decompressions, each of which takes 40 KB and a CPU. Hundreds of responses may be on their way at
+	// the same time.
 	unpacking = 4
 )
 
 var (
-	// received has room for answers that are on their way.
+	// received pools buffers for responses.
 	received = sync.Pool{New: func() any { return &bytes.Buffer{} }}
-	// unpackers are those at rest.
+	// unpackers holds the idle gzip readers.
 	unpackers = newUnpackers()
 )
 
@@ -34,7 +35,7 @@ func newUnpackers() chan *gzip.Reader {
 	return all
 }
 
-// readAnswer receives all of an answer, and has its text read then: whoever answers slowly keeps no unpacker from the others.
+// readAnswer receives the whole response before it has its text read, so that a slow member does not occupy a gzip reader.
 func readAnswer(ctx context.Context, response *http.Response, read func(text io.Reader) error) error {
 	room := received.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
 	defer received.Put(room)
