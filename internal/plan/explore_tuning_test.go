@@ -44,15 +44,15 @@ var growing = map[string]scenario{
 	},
 }
 
-// ageless are clusters whose databases are full when the operator starts.
-var ageless = scenario{
+// historyAgeUnknown are clusters whose databases are full when the operator starts.
+var historyAgeUnknown = scenario{
 	sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.SpaceFaults[:1], world.AgeFaults), lockstep: true, faults: 2,
 }
 
 // growingMutants raise quotas carelessly.
 var growingMutants = map[string]mutant{
-	"history is given up that may be young":           {next: dates(1), want: "R: history is given up whose age", scenario: ageless},
-	"the quota is raised for history that may be old": {next: dates(-1), want: "R: the quota is raised for history", scenario: ageless},
+	"history is given up that may be young":           {next: dates(1), want: "R: history is given up whose age", scenario: historyAgeUnknown},
+	"the quota is raised for history that may be old": {next: dates(-1), want: "R: the quota is raised for history", scenario: historyAgeUnknown},
 	"the quota is raised above what is allowed": {
 		next: growsOn, want: "R: the quota is", scenario: scenario{
 			sizes: []int{3}, running: true, grows: true, only: world.KeyFaults, lockstep: true, faults: 3,

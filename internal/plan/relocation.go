@@ -40,7 +40,7 @@ const (
 	HistorySamples = 12
 	// slowShare is in how many of a hundred samples a disk has to be slow.
 	slowShare = 80
-	// relocationVoters is how many voters there have to be: of fewer, none can be missed if the move goes wrong.
+	// relocationVoters is how many voters there have to be: of fewer, none can be spared if the move goes wrong.
 	relocationVoters = 3
 	// successorLimit is how long the new member's pod may be without a node, or not start there, before the relocation is given up.
 	successorLimit = 5 * time.Minute

@@ -64,7 +64,7 @@ func (v *view) changeOf(p Pod) Change {
 	case !template && !v.changesImage(p):
 		return ChangeNone
 	case Quorum(v.TargetSize) > v.TargetSize-1:
-		return ChangeReplace // of one or two voters none can be missed
+		return ChangeReplace // of one or two voters none can be spared
 	case template:
 		return ChangeRecreate
 	}
@@ -76,8 +76,8 @@ func (v *view) needsAnotherPod(p Pod) bool {
 	return p.Drift.Template || v.unfit(p) || p.Drift.Resources && p.ResizeRestarts
 }
 
-// hasToGo reports whether the member of that name is replaced wherever its pod could be: its data must not come back, or it is moved to another
-// node.
+// hasToGo reports whether the member of that name must be replaced even if its pod could be restarted or recreated: its data must not come back, or
+// it is moved to another node.
 func (v *view) hasToGo(name string) bool {
 	return v.replacesQuarantined() && name == v.Quarantined.Name || v.Relocated.ID != 0 && name == v.Relocated.Name
 }

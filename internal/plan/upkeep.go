@@ -20,7 +20,7 @@ type Upkeep struct {
 }
 
 const (
-	// alone is up to how many voters none can be missed: there is no quorum without it.
+	// alone is up to how many voters none can be spared: there is no quorum without it.
 	alone = 2
 	// walRoom is what etcd keeps on a member's disk beside the database: five segments of its log and the next one, of 64 MB each
 	// (SegmentSizeBytes in its package wal, DefaultMaxWALFiles in embed).

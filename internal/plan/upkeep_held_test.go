@@ -8,7 +8,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// TestMakeRoomAlone is about clusters of which no voter can be missed: etcd takes no writes anyway, and their clients have nowhere to go.
+// TestMakeRoomAlone is about clusters of which no voter can be spared: etcd takes no writes anyway, and their clients have nowhere to go.
 func TestMakeRoomAlone(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		o := alarmed(surveyed(size), Alarm{AlarmNoSpace, id(0)})

@@ -28,8 +28,8 @@ func setAutopilot(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 }
 
-// held are the acts that are due and not done, one of each feature, since when they are for that reason. Without a quorum nothing is known
-// of them, so they stay, but for those of what has been switched off; see stays.
+// held lists the acts that are due and not done, one per feature, each with the time since which it has been held for its present reason. Without
+// a quorum nothing new is known, so former entries stay, except those of features that are switched off; see stays.
 func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	var before, known []v1beta2.HeldAct
 	if s.Autopilot != nil {
@@ -57,8 +57,8 @@ func held(s *v1beta2.EtcdClusterStatus, in Input) []v1beta2.HeldAct {
 	return known
 }
 
-// stays reports whether something of that feature is held although this pass says nothing of it. That the members' data differs is so as long as it
-// is recorded, or one of them is being replaced: a new process, a pause, or the mode Off makes no data right.
+// stays reports whether something of that feature remains held although this pass says nothing of it. Diverged data stays held while the doubt is
+// recorded, until a member is quarantined for it; a new process, a pause or the mode Off does not resolve it.
 func stays(s *v1beta2.EtcdClusterStatus, in Input, feature string) bool {
 	if feature == plan.FeatureDiverged && s.Quarantined == nil {
 		return s.Doubt != nil
@@ -73,8 +73,8 @@ func setDoubt(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 }
 
-// alarmTold reports whether etcd's alarm has told that data differs, and no comparison says whose: until comparisons show it to be the same, for to disarm
-// the alarm makes no data right, or a member is replaced for it.
+// alarmTold reports whether etcd's alarm has told that data differs, and no comparison says whose. Once raised, that holds until comparisons show the
+// data to be the same, or a member is quarantined for it; disarming the alarm does not repair data.
 func alarmTold(s *v1beta2.EtcdClusterStatus, in Input) bool {
 	before, alarm := in.Cluster.Status.Doubt, alarmOf(s, in)
 	raised := alarm != nil && alarm.Reason == v1beta2.ReasonCorrupt

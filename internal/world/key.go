@@ -41,7 +41,7 @@ func (w *World) Key() uint64 {
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markFull, bits(w.Full))
 	e.rare(markRecalled, 16*len(w.Neat)+len(w.Told))
-	e.rare(markRoom, bits(w.History, w.Glued, w.Ageless))
+	e.rare(markRoom, bits(w.History, w.Glued, w.HistoryAgeUnknown))
 	e.rare(markKeys, w.Keys)
 	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)

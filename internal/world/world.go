@@ -80,9 +80,9 @@ type World struct {
 	Alarm bool
 	// Full is true while etcd says that a member's database is at its quota.
 	Full bool
-	// History is true while there is history of keys that may be given up, Ageless while the operator does not know how old any is, and Glued once
-	// nothing that is done about databases has an effect.
-	History, Ageless, Glued bool
+	// History is true while there is history of keys that may be given up, HistoryAgeUnknown while the operator does not know how old any is, and
+	// Glued once nothing that is done about databases has an effect.
+	History, HistoryAgeUnknown, Glued bool
 	// Keys is how often keys have filled four fifths of what the quota was then.
 	Keys int
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.

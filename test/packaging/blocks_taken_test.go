@@ -145,7 +145,8 @@ func each(below ast.Node, visit func(name string, call *ast.CallExpr)) {
 	})
 }
 
-// calls are those that name what they take. What is passed on by a function that is called so, is no such call.
+// calls finds the calls that name what they take in string literals or constants. A call inside a helper that only passes on its parameters is not
+// one of them.
 func (s *source) calls() (all []taken) {
 	for _, file := range s.files {
 		each(file, func(name string, call *ast.CallExpr) {
@@ -153,7 +154,7 @@ func (s *source) calls() (all []taken) {
 			switch {
 			case strings.EqualFold(name, "commands") && len(words) >= 3:
 				if len(words) != len(call.Args) || call.Ellipsis.IsValid() {
-					s.t.Errorf("%s: nobody can read here which lines it leaves out", at)
+					s.t.Errorf("%s: the lines that it leaves out have to be string literals or constants, so that this test can read them", at)
 				}
 				all = append(all, taken{at: at, document: path.Join("docs", words[0]), section: words[1], having: words[2], without: words[3:]})
 			case (name == "runsAll" || name == "blocks") && len(words) == 1 && len(call.Args) == 2:
