@@ -12,18 +12,17 @@ import (
 )
 
 const (
-	// receivedLimit is the most that is read of a member's metrics, before decompression. etcd sends about 12 KB compressed by gzip, and would send
-	// 200 KB uncompressed.
+	// receivedLimit is how many bytes of a member's metrics are received: 12 KB of etcd's, as it compresses them, and 200 KB if it did not.
 	receivedLimit = 1 << 20
-	// unpacking is the maximum number of concurrent decompressions, each of which takes 40 KB and a CPU. Hundreds of responses may be on their way at
-	// the same time.
+	// unpacking is how many answers are unpacked at the same time. That takes 40 KB each and a processor, while hundreds of members may be waited
+	// for at the same time.
 	unpacking = 4
 )
 
 var (
-	// received pools buffers for responses.
+	// received has room for answers that are on their way.
 	received = sync.Pool{New: func() any { return &bytes.Buffer{} }}
-	// unpackers holds the idle gzip readers.
+	// unpackers are those at rest.
 	unpackers = newUnpackers()
 )
 
@@ -35,7 +34,7 @@ func newUnpackers() chan *gzip.Reader {
 	return all
 }
 
-// readAnswer receives the whole response before it has its text read, so that a slow member does not occupy a gzip reader.
+// readAnswer receives all of an answer, and has its text read then: whoever answers slowly keeps no unpacker from the others.
 func readAnswer(ctx context.Context, response *http.Response, read func(text io.Reader) error) error {
 	room := received.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
 	defer received.Put(room)
