@@ -93,15 +93,19 @@ func TestWrite(t *testing.T) {
 	tidies := func(c *v1beta2.EtcdCluster) {
 		c.Status.Conditions = []metav1.Condition{
 			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum, Message: "a quorum of the voters answers"},
-			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDefragmenting,
-				Message: "member demo-1 is being defragmented, and serves nobody until that is done: nothing else is disrupted"},
+			{
+				Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDefragmenting,
+				Message: "member demo-1 is being defragmented, and serves nobody until that is done: nothing else is disrupted",
+			},
 		}
 	}
 	room := func(c *v1beta2.EtcdCluster) {
 		c.Status.Conditions = []metav1.Condition{
 			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonNoSpace, Message: "etcd takes no writes: demo-0 is at its quota"},
-			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonMakingRoom,
-				Message: "compacting the history of keys up to revision 90"},
+			{
+				Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonMakingRoom,
+				Message: "compacting the history of keys up to revision 90",
+			},
 		}
 	}
 	rests := func(c *v1beta2.EtcdCluster) {
