@@ -26,6 +26,19 @@ func packed(t testing.TB, text string) []byte {
 	return out.Bytes()
 }
 
+// serving is the address of a server that answers with that body, and says of it that it is packed or not.
+func serving(t *testing.T, body []byte, packed bool) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if packed {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
 // TestAnswers reads answers of all kinds, each many times at once: what is reused is of one reader at a time.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -48,17 +61,10 @@ func TestAnswers(t *testing.T) {
 			const readers = 20
 			var wg sync.WaitGroup
 			for n := range readers {
-				body := c.body(n + 1)
-				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					if c.packed {
-						w.Header().Set("Content-Encoding", "gzip")
-					}
-					_, _ = w.Write(body)
-				}))
-				t.Cleanup(server.Close)
+				address := serving(t, c.body(n+1), c.packed)
 				wg.Go(func() {
 					f := &figures{}
-					err := readMetrics(t.Context(), strings.TrimPrefix(server.URL, "http://"), f.scan)
+					err := readMetrics(t.Context(), address, f.scan)
 					if err == nil && f.elections == 0 {
 						err = fmt.Errorf("no elections")
 					}
@@ -87,11 +93,7 @@ func TestSlowAnswersKeepNoUnpacker(t *testing.T) {
 		<-stop
 	}))
 	t.Cleanup(slow.Close)
-	quick := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(body)
-	}))
-	t.Cleanup(quick.Close)
+	quick := serving(t, body, true)
 	var wg sync.WaitGroup
 	for range unpacking + 1 {
 		wg.Go(func() {
@@ -104,7 +106,7 @@ func TestSlowAnswersKeepNoUnpacker(t *testing.T) {
 		<-halves
 	}
 	f := &figures{}
-	if err := readMetrics(t.Context(), strings.TrimPrefix(quick.URL, "http://"), f.scan); err != nil || f.elections != 7 {
+	if err := readMetrics(t.Context(), quick, f.scan); err != nil || f.elections != 7 {
 		t.Errorf("%v elections, %v", f.elections, err)
 	}
 	close(stop)
@@ -114,16 +116,8 @@ func TestSlowAnswersKeepNoUnpacker(t *testing.T) {
 // TestLargeAnswersKeepNobodyWaiting has many members answer with what is small to send and as large as is read, and asks one more for its metrics.
 func TestLargeAnswersKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	serve := func(text string) string {
-		body := packed(t, text)
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(body)
-		}))
-		t.Cleanup(server.Close)
-		return strings.TrimPrefix(server.URL, "http://")
-	}
-	large, usual := serve(strings.Repeat("# etcd\n", 8<<20/7)), serve("etcd_server_leader_changes_seen_total 7\n")
+	large := serving(t, packed(t, strings.Repeat("# etcd\n", 8<<20/7)), true)
+	usual := serving(t, packed(t, "etcd_server_leader_changes_seen_total 7\n"), true)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 4 * unpacking {

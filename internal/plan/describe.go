@@ -83,9 +83,14 @@ func (a RecordClusterID) describe() Description {
 func keptMessage(names []string, unsaved bool) string {
 	text := "volumes with replaced data are kept: " + deleteMessage(names)
 	if unsaved {
-		text += "; the safety snapshot may not hold all of it: first compare: " + version.Document("docs/backup-and-restore.md#volumes-that-were-kept")
+		text += CompareFirst()
 	}
 	return text
+}
+
+// CompareFirst is what follows where volumes are named that are kept, while the safety snapshot may not hold all of their data.
+func CompareFirst() string {
+	return "; the safety snapshot may not hold all of it: first compare: " + version.Document("docs/backup-and-restore.md#volumes-that-were-kept")
 }
 
 // deleteMessage says how to delete volumes that the operator does not delete.

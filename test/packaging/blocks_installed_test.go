@@ -7,11 +7,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// installs has the operator watch other namespaces, and applies the policies of OLM's installation.
+// installs applies the policies of OLM's installation, renders the chart, and lists images.
 func (r *reader) installs() {
-	r.types(r.commands("install.md", "YAML", "olm.targetNamespaces"))
-	r.prints(`kubectl -n etcd-operator-system get deployment etcd-operator-controller-manager -o jsonpath='{.spec.template.metadata.annotations.olm\.targetNamespaces}'`, "shop,billing")
-
 	const policies = "kubectl get validatingadmissionpolicy,validatingadmissionpolicybinding -o name | grep -c /etcdcluster-access || true"
 	r.types(r.commands("install.md", "With OLM", "apply --server-side -k config/admission"))
 	r.prints(policies, "2")

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -35,9 +32,9 @@ const (
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	config := testenv.Start(t)
-	r := &reader{Client: testenv.Client(t, config), t: t, texts: texts(t), folder: t.TempDir(), path: t.TempDir()}
-	r.kubeconfig = filepath.Join(r.path, "kubeconfig")
-	writeKubeconfig(t, config, r.kubeconfig)
+	r := &reader{
+		Client: testenv.Client(t, config), t: t, texts: texts(t), folder: t.TempDir(), path: t.TempDir(), kubeconfig: kubeconfigOf(t, config),
+	}
 	for name, program := range map[string]string{"kubectl": asset(t, "TEST_ASSET_KUBECTL"), "helm": asset(t, "TEST_ASSET_HELM")} {
 		r.links(program, filepath.Join(r.path, name))
 	}
@@ -65,33 +62,26 @@ func (r *reader) links(to, from string) {
 	}
 }
 
-func writeKubeconfig(t *testing.T, config *rest.Config, file string) {
-	t.Helper()
-	const name = "server"
-	text := clientcmdapi.NewConfig()
-	text.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	text.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
-	text.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
-	text.CurrentContext = name
-	if err := clientcmd.WriteToFile(*text, file); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// commands is the only block of commands with a text in a section of a document. Words in capitals are those of the example.
-func (r *reader) commands(document, section, having string) string {
+// block is the only block of commands with a text in a section of a document.
+func (r *reader) block(document, section, having string) documents.Block {
 	r.t.Helper()
 	name := path.Join("docs", document)
 	block, err := documents.Commands(documents.Blocks(name, r.texts[name]), section, having)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return strings.NewReplacer("NAMESPACE", shop, "NAME", example).Replace(block.Text)
+	return block
 }
 
-// types runs commands up to the first one that fails, and gives what they print.
-func (r *reader) types(commands string) string {
+// commands are those of that block, but for the lines that begin with one of these. Words in capitals are those of the example.
+func (r *reader) commands(document, section, having string, without ...string) string {
 	r.t.Helper()
+	block := r.block(document, section, having)
+	return strings.NewReplacer("NAMESPACE", shop, "NAME", example).Replace(strings.Join(block.Without(without...), "\n"))
+}
+
+// try runs commands up to the first one that fails, and gives what they print.
+func (r *reader) try(commands string) (string, error) {
 	shell := exec.CommandContext(r.t.Context(), "sh", "-ec", commands)
 	shell.Dir = r.folder
 	shell.Env = append(os.Environ(), "KUBECONFIG="+r.kubeconfig, "PATH="+r.path+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -99,10 +89,17 @@ func (r *reader) types(commands string) string {
 		shell.Env = append(shell.Env, variable+"="+r.path)
 	}
 	out, err := shell.CombinedOutput()
+	return string(out), err
+}
+
+// types wants commands to work, and gives what they print.
+func (r *reader) types(commands string) string {
+	r.t.Helper()
+	out, err := r.try(commands)
 	if err != nil {
 		r.t.Fatalf("these commands do not work: %v\n%s\n%s", err, commands, out)
 	}
-	return string(out)
+	return out
 }
 
 // prints wants commands to print this, whatever blanks are around it.

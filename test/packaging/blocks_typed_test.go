@@ -31,6 +31,8 @@ func TestDocumentCommands(t *testing.T) {
 		{"secrets", (*reader).keeps},
 		{"certificates", (*reader).certifies},
 		{"monitoring", (*reader).monitors},
+		{"restriction", (*reader).restricts},
+		{"probe", (*reader).probes},
 		{"installation", (*reader).installs},
 		{"removal", (*reader).removes},
 	} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/version"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // Description is an action in words: its name, and the reason and message of conditions and events.
@@ -47,8 +47,7 @@ func describeSuccess(a Succeed) Description {
 			strings.Join(a.Kept, " ")
 	}
 	if len(a.Kept) > 0 && a.Unsaved {
-		message += "; the safety snapshot may not hold all of it: first compare: " +
-			version.Document("docs/backup-and-restore.md#volumes-that-were-kept")
+		message += plan.CompareFirst()
 	}
 	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }

@@ -23,11 +23,8 @@ func runbookPath(t *testing.T) string {
 	return folder
 }
 
-// blocks are the blocks of commands in a section of the alert's runbook.
-func (s *alerted) blocks(section string) []string {
-	s.t.Helper()
-	return blocksIn(s.t, filepath.Join("runbooks", s.alert+".md"), section, "sh")
-}
+// runbook is the alert's, below docs.
+func (s *alerted) runbook() string { return filepath.Join("runbooks", s.alert+".md") }
 
 // blocksIn are the blocks of a language in a section of a document.
 func blocksIn(t *testing.T, document, section, language string) []string {
@@ -40,12 +37,10 @@ func blocksIn(t *testing.T, document, section, language string) []string {
 // runs runs the only block of commands under "Cure" that has a text, in a folder.
 func (s *alerted) runs(having, folder string) {
 	s.t.Helper()
-	blocks := slices.DeleteFunc(s.blocks("Cure"), func(block string) bool { return !strings.Contains(block, having) })
-	if len(blocks) != 1 {
-		s.t.Fatalf("the runbook of %s has %d cures with %q: %q", s.alert, len(blocks), having, blocks)
-	}
-	out, err := s.shell(s.t.Context(), blocks[0], folder)
-	s.t.Logf("the cure in the runbook of %s:\n%s\n%s", s.alert, s.filled(blocks[0]), out)
+	block, err := env.Commands(s.runbook(), "Cure", having)
+	must(s.t, err)
+	out, err := s.shell(s.t.Context(), block, folder)
+	s.t.Logf("the cure in the runbook of %s:\n%s\n%s", s.alert, s.filled(block), out)
 	if err != nil {
 		s.t.Fatalf("the cure in the runbook of %s does not work: %v\n%s", s.alert, err, s.view())
 	}
@@ -54,7 +49,7 @@ func (s *alerted) runs(having, folder string) {
 // checks runs each command under "Check", as somebody would who reads what it says. What fails is tried again: a pod may just be starting.
 func (s *alerted) checks() {
 	s.t.Helper()
-	for _, block := range s.blocks("Check") {
+	for _, block := range blocksIn(s.t, s.runbook(), "Check", "sh") {
 		for line := range strings.Lines(block) {
 			if slices.ContainsFunc(s.unchecked, func(part string) bool { return strings.Contains(line, part) }) {
 				continue

@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,21 +84,16 @@ func (s *story) look(value string) {
 	must(s.t, env.Run(s.t.Context(), "annotate", "--overwrite", "etcdcluster", s.Name, "-n", s.Namespace, v1beta2.AnnotationLogObserved+"="+value))
 }
 
-// cure runs the commands that the runbook has for those who have no plugin and cannot raise the quota, as they stand there.
+// cure runs the commands that the runbook has for those who have no plugin and cannot raise the quota.
 func (s *story) cure() {
 	s.t.Helper()
-	revision := ""
-	for line := range strings.Lines(s.commands("runbooks/EtcdWritesRefused.md", "Cure", "-- etcdctl defrag")) {
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.NewReplacer("PREFIX", "big/", "REVISION", revision).Replace(line)
+	s.cures(s.commands("runbooks/EtcdWritesRefused.md", "Cure", "-- etcdctl defrag"), func(line string) string {
 		out := s.kubectl(strings.Fields(line)[1:]...)
-		if strings.Contains(line, "endpoint status") {
-			revision = revisionIn(s.t, out)
+		if !strings.Contains(line, "endpoint status") {
+			return ""
 		}
-	}
-	if revision == "" {
-		s.t.Fatal("the runbook does not have its reader ask for the revision")
-	}
+		return revisionIn(s.t, out)
+	})
 }
 
 var revisionSaid = regexp.MustCompile(`"revision":(\d+)`)
@@ -105,12 +101,22 @@ var revisionSaid = regexp.MustCompile(`"revision":(\d+)`)
 // curesByPlugin runs the same commands for those who have the plugin.
 func (s *story) curesByPlugin() {
 	s.t.Helper()
-	r, revision := s.readerWithPlugin(buildPlugin(s.t)), ""
-	for line := range strings.Lines(s.commands("runbooks/EtcdWritesRefused.md", "Cure", "-- alarm disarm")) {
-		out := r.runs(strings.NewReplacer("PREFIX", "big/", "# header.revision is REVISION", "", "REVISION", revision).Replace(line))
-		if said := revisionSaid.FindStringSubmatch(out); said != nil {
-			revision = said[1]
+	r := s.readerWithPlugin(buildPlugin(s.t))
+	s.cures(s.commands("runbooks/EtcdWritesRefused.md", "Cure", "-- alarm disarm"), func(line string) string {
+		if said := revisionSaid.FindStringSubmatch(r.runs(line)); said != nil {
+			return said[1]
 		}
+		return ""
+	})
+}
+
+// cures runs commands line by line, by a function that returns the revision if the line has asked for it: a later one needs it.
+func (s *story) cures(commands string, runs func(line string) (revision string)) {
+	s.t.Helper()
+	revision := ""
+	for line := range strings.Lines(commands) {
+		line, _, _ = strings.Cut(line, "#")
+		revision = cmp.Or(runs(strings.NewReplacer("PREFIX", "big/", "REVISION", revision).Replace(line)), revision)
 	}
 	if revision == "" {
 		s.t.Fatal("the runbook does not have its reader ask for the revision")

@@ -116,8 +116,7 @@ func (p *prompt) backsUp() {
 	}
 	p.saves("backup.yaml", strings.Replace(manifest, amazons, "    url: s3://"+addon.Bucket+"/"+p.story.folder()+
 		"\n    endpoint: "+addon.URL+"\n    forcePathStyle: true\n    caBundleRef: {name: "+storageCA+"}\n", 1))
-	p.runs(strings.NewReplacer("access-key-id=…", "access-key-id="+addon.Env["AWS_ACCESS_KEY_ID"],
-		"secret-access-key=…", "secret-access-key="+addon.Env["AWS_SECRET_ACCESS_KEY"]).Replace(p.commands(readme, "Back it up", "apply -f backup.yaml")))
+	p.runs(withKeys(addon, p.commands(readme, "Back it up", "apply -f backup.yaml")))
 	if taken := p.backedUp("example").Status.Snapshots; len(taken) != 1 {
 		p.t.Errorf("one snapshot was to be taken: %s", inJSON(taken))
 	}

@@ -26,9 +26,7 @@ func TestSamples(t *testing.T) {
 	must(t, err)
 	p.saves("ca.crt", string(ca))
 	p.copies("etcdbackup.yaml", "s3://backups/"+name, "s3://"+addon.Bucket+"/"+p.folder())
-	p.runs(strings.NewReplacer("access-key-id=…", "access-key-id="+addon.Env["AWS_ACCESS_KEY_ID"],
-		"secret-access-key=…", "secret-access-key="+addon.Env["AWS_SECRET_ACCESS_KEY"]).
-		Replace(p.commands("backup-and-restore.md", "In two minutes", "config/samples/etcdbackup.yaml")))
+	p.runs(withKeys(addon, p.commands("backup-and-restore.md", "In two minutes", "config/samples/etcdbackup.yaml")))
 	taken := p.backedUp(name + "-backup").Status.Snapshots
 	if len(taken) != 1 || taken[0].VerificationTime == nil {
 		t.Errorf("one verified snapshot was to be taken: %s", inJSON(taken))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -84,6 +85,12 @@ func (s *story) addon(name string) lab.Addon {
 	addon, err := nodes.Addons().Start(s.t.Context(), name, testLog{s.t})
 	must(s.t, err)
 	return addon
+}
+
+// withKeys are commands of a document with the addon's keys in the place of those of a storage of the reader's.
+func withKeys(addon lab.Addon, commands string) string {
+	return strings.NewReplacer("access-key-id=…", "access-key-id="+addon.Env["AWS_ACCESS_KEY_ID"],
+		"secret-access-key=…", "secret-access-key="+addon.Env["AWS_SECRET_ACCESS_KEY"]).Replace(commands)
 }
 
 // healsAddon undoes whatever is done to an addon, whatever becomes of the story.
