@@ -50,7 +50,7 @@ const (
 	ReasonStorageFull = "StorageFull"
 	// ReasonStorageNotTrusted means that the storage's certificate cannot be verified.
 	//
-	// Give the certificate of its authority in storage.caBundleRef.
+	// Give the certificate of its authority in storage.caBundleRef. The older sections s3, abs and gcs lack it: give storage.url in their place.
 	ReasonStorageNotTrusted = "StorageNotTrusted"
 	// ReasonInsecureEndpoint means that a token would be sent in plain text, or the token of the pod's own identity to a service
 	// outside its cloud. Nothing was sent.

@@ -68,14 +68,20 @@ func TestOffAsksNobody(t *testing.T) {
 func TestOffComparesWhatIsInDoubt(t *testing.T) {
 	for title, c := range map[string]struct {
 		recorded v1beta2.InternalStatus
+		alarms   []plan.Alarm
 		want     bool
 	}{
-		"nothing is recorded":              {v1beta2.InternalStatus{}, false},
-		"a member is replaced":             {v1beta2.InternalStatus{Quarantined: &v1beta2.QuarantinedMember{MemberID: "000000000000000a", Name: "c-1"}}, true},
-		"no majority agrees":               {v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{Split: true}}, true},
-		"only etcd's alarm has told of it": {v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{}}, true},
+		"nothing is recorded":              {},
+		"its quota is reached":             {alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}},
+		"etcd's alarm has just been seen":  {alarms: []plan.Alarm{{Kind: plan.AlarmCorrupt, Member: 10}}, want: true},
+		"only etcd's alarm has told of it": {recorded: v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{}}, want: true},
+		"no majority agrees":               {recorded: v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{Split: true}}, want: true},
+		"a member is replaced": {recorded: v1beta2.InternalStatus{Quarantined: &v1beta2.QuarantinedMember{
+			MemberID: "000000000000000a", Name: "c-1",
+		}}, want: true},
 	} {
 		p := &pass{cluster: &v1beta2.EtcdCluster{}}
+		p.observed.Etcd.Answers = []plan.Answer{{Pod: "c-0"}, {Pod: "c-1", Alarms: c.alarms}}
 		p.cluster.Status.InternalStatus = c.recorded
 		p.observed.Cluster.Record = status.RecordOf(&p.cluster.Status)
 		p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, v1beta2.AutopilotOff, time.Now())

@@ -136,10 +136,13 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 }
 
 // comparesData reports whether the voters' data is compared: where Auto Pilot may do something about it, and, whatever it may do, until what is recorded
-// of it is disproved.
+// of it is disproved. So it is while a member tells the alarm CORRUPT: that is recorded by this pass, and what was compared before it says nothing.
 func (p *pass) comparesData() bool {
 	c := p.observed.Cluster
-	return c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil
+	return c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil ||
+		slices.ContainsFunc(p.observed.Etcd.Answers, func(a plan.Answer) bool {
+			return slices.ContainsFunc(a.Alarms, func(alarm plan.Alarm) bool { return alarm.Kind == plan.AlarmCorrupt })
+		})
 }
 
 func listPods(p *pass, pods []corev1.Pod) {
