@@ -65,12 +65,13 @@ func TestMembersTellOfProbes(t *testing.T) {
 // TestHabitsAskOnce wants members to be asked once in the usual time, whoever needs their metrics, and known as learning meanwhile.
 func TestHabitsAskOnce(t *testing.T) {
 	w := newComparedWorld(t, 3)
-	w.pool.SampleEvery = time.Hour
 	s := w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
 	eventually(t, "all voters", func() bool {
 		s = w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
 		return s.Seen.Contact == plan.ContactQuorum && len(s.Seen.Answers) == 3
 	})
+	w.pool.Usages(t.Context(), t.Name(), s) // so that the first time has come
+	w.pool.SampleEvery = time.Hour
 	r := w.pool.Habits(t.Context(), t.Name(), s, true)
 	if len(r.Learning) != 3 || len(r.Known) != 0 || len(r.Deviations) != 0 {
 		t.Errorf("at first: %+v", r)

@@ -1,7 +1,9 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -32,13 +34,17 @@ type sampler struct {
 	usages
 }
 
-// sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.
+// sampler returns what is remembered of a cluster that answers with that ID, 0 if none does. The members of one that is not known yet are asked
+// within the usual time, each cluster's at a moment of its own. A process that has just started looks at all clusters at once: samples taken
+// then would come all at once for ever. And what is remembered of them lasts: between all that is read at a start and dropped again, it would
+// keep pages of the heap that nearly nothing is in.
 func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.samplers[cluster]
 	if s == nil || id != 0 && s.id != id {
-		s = &sampler{id: id}
+		every := cmp.Or(p.SampleEvery, sampleEvery)
+		s = &sampler{id: id, due: time.Now().Add(rand.N(every))} //nolint:gosec // nothing secret
 		p.samplers[cluster] = s
 	}
 	return s
@@ -49,7 +55,7 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 func (p *Pool) forgetUnread(cluster string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.read, s.looked)) > anomaly.Day {
+	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.due, s.looked)) > anomaly.Day {
 		delete(p.samplers, cluster)
 	}
 }

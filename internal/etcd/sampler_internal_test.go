@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,24 +15,38 @@ func TestSamplesAreForgotten(t *testing.T) {
 	t.Parallel()
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
 	for title, c := range map[string]struct {
-		read, looked time.Time
-		gone, known  bool
+		due, looked time.Time
+		gone, known bool
 	}{
-		"sampled":                   {read: ago(0), known: true},
-		"deleted":                   {read: ago(0), gone: true},
-		"hibernates for a night":    {read: ago(12 * time.Hour), looked: ago(100 * time.Hour), known: true},
-		"hibernates for two days":   {read: ago(48 * time.Hour), looked: ago(100 * time.Hour)},
-		"left alone for two days":   {read: ago(anomaly.Day + time.Minute)},
+		"sampled":                   {due: ago(0), known: true},
+		"deleted":                   {due: ago(0), gone: true},
+		"hibernates for a night":    {due: ago(12 * time.Hour), looked: ago(100 * time.Hour), known: true},
+		"hibernates for two days":   {due: ago(48 * time.Hour), looked: ago(100 * time.Hour)},
+		"left alone for two days":   {due: ago(anomaly.Day + time.Minute)},
+		"not asked yet":             {due: ago(-sampleEvery), known: true},
 		"without metrics until now": {looked: ago(time.Hour), known: true},
 	} {
 		p := NewPool()
 		s := p.sampler("c", 7)
-		s.read, s.looked = c.read, c.looked
+		s.due, s.looked = c.due, c.looked
 		if c.gone {
 			p.Forget("c")
 		}
 		if p.Observe(t.Context(), "c", nil, plan.Electorate{}, nil); (p.samplers["c"] == s) != c.known {
 			t.Errorf("%s: what is known of it is %v", title, p.samplers["c"])
 		}
+	}
+}
+
+// TestFirstSamplesAreSpread over the time between two: a process that has just started knows all clusters at once.
+func TestFirstSamplesAreSpread(t *testing.T) {
+	t.Parallel()
+	p, began, quarters := NewPool(), time.Now(), map[time.Duration]bool{}
+	for i := range 200 {
+		in := p.sampler(strconv.Itoa(i), 7).due.Sub(began)
+		quarters[4*in/sampleEvery] = true
+	}
+	if want := map[time.Duration]bool{0: true, 1: true, 2: true, 3: true}; !maps.Equal(quarters, want) {
+		t.Errorf("first samples are due in the quarters %v of %s, want %v", quarters, sampleEvery, want)
 	}
 }
