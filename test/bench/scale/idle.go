@@ -19,8 +19,8 @@ func (m *measurement) idle(ctx context.Context, r *report) error {
 		if err := m.operator.restart(ctx, "--autopilot", mode); err != nil {
 			return err
 		}
-		// It reads all objects, and looks at all clusters: that is over then, and has left its memory.
-		if err := pause(ctx, later); err != nil {
+		// It reads all objects, looks at all clusters, and samples all members: that is over then, and has left its memory.
+		if err := pause(ctx, sampled); err != nil {
 			return err
 		}
 		if err := m.rest(ctx, mode, r); err != nil {

@@ -31,6 +31,8 @@ const (
 	probePeriod = 10 * time.Second
 	// later is when every cluster that hangs has been looked at: the heartbeat is a minute, and a fifth of that is jitter.
 	later = 80 * time.Second
+	// sampled is when every member has been asked for its metrics once since the operator started: that is due within five minutes of the first look.
+	sampled = 5*time.Minute + later
 )
 
 // measurement is a run with n clusters.
