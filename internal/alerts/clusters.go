@@ -71,7 +71,7 @@ or
 )`,
 			summary: theCluster + " is running out of space",
 			description: "{{ $value | humanizePercentage }} of the quota of a member's database are in use, and it is nearly full, or will be within a day " +
-				"if it grows on like this. etcd refuses all writes once it is.",
+				"if it grows on like this. Then etcd refuses all writes but deletions.",
 		},
 		{
 			name: "EtcdAutopilotHeld", severity: Warning, after: time.Hour,
