@@ -121,6 +121,9 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
 	compares, relocates := p.comparesData(), c.Autopilot.Relocation != plan.ModeOff
+	if c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil || c.Tuned.Resized != (plan.Resized{}) {
+		r.Etcd.SampleAtOnce(key, p.session)
+	}
 	if compares || relocates {
 		found, again := r.Etcd.Compare(ctx, key, p.session)
 		if p.comparesAgain = again; compares {

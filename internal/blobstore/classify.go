@@ -66,8 +66,8 @@ var (
 		v1beta2.ReasonStorageUnreachable, "request timed out; check the load of the storage, and the network", false,
 	}
 	untrusted = advice{
-		v1beta2.ReasonStorageNotTrusted, "its TLS certificate cannot be verified; set storage.caBundleRef to the certificate of its authority (ca.crt), " +
-			"which the older sections s3, abs and gcs lack (give storage.url in their place), and use the host name in the certificate in the endpoint", true,
+		v1beta2.ReasonStorageNotTrusted, "its TLS certificate cannot be verified; set storage.caBundleRef to the certificate of its authority (ca.crt), and " +
+			"use the host name in the certificate in storage.endpoint; the older sections s3, abs and gcs have no caBundleRef: give storage.url in their place", true,
 	}
 	unreachable = advice{
 		v1beta2.ReasonStorageUnreachable, "the storage is unreachable; check its URL and endpoint, DNS, " +

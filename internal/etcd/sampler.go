@@ -50,7 +50,15 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	return s
 }
 
-// forgetUnread forgets the samples of a cluster whose members nobody has asked for a day, as while it hibernates or Auto Pilot leaves it alone:
+// SampleAtOnce has the next look at a cluster sample its members if they have not been since the process started, instead of within the usual time:
+// what is recorded of them ends by samples, or counts on them.
+func (p *Pool) SampleAtOnce(cluster string, s *Session) {
+	if c := p.sampler(cluster, s.Seen.ClusterID); c.read.IsZero() {
+		c.due = time.Now()
+	}
+}
+
+// forgetUnread forgets the samples of a cluster whose members nobody has asked for about a day, as while it hibernates or Auto Pilot leaves it alone:
 // whoever goes on then knows nothing of them, as a process that has just started.
 func (p *Pool) forgetUnread(cluster string, now time.Time) {
 	p.mu.Lock()

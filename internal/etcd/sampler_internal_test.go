@@ -50,3 +50,19 @@ func TestFirstSamplesAreSpread(t *testing.T) {
 		t.Errorf("first samples are due in the quarters %v of %s, want %v", quarters, sampleEvery, want)
 	}
 }
+
+// TestSampleAtOnce has members be sampled at once that have not been yet, and the others when that is due.
+func TestSampleAtOnce(t *testing.T) {
+	t.Parallel()
+	p, session := NewPool(), &Session{Seen: plan.Etcd{ClusterID: 7}}
+	p.SampleAtOnce("c", session)
+	s := p.sampler("c", 7)
+	if time.Now().Before(s.due) {
+		t.Errorf("the first sample is due in %s", time.Until(s.due))
+	}
+	later := time.Now().Add(time.Hour)
+	s.read, s.due = time.Now(), later
+	if p.SampleAtOnce("c", session); s.due != later {
+		t.Errorf("the second sample is due in %s", time.Until(s.due))
+	}
+}
