@@ -17,7 +17,7 @@ import (
 // defragmentation was measured; what is in use then is less than four fifths of the quota, so that need not be raised.
 const (
 	quickSize, quickQuota = 60, "72Mi"
-	slowSize, slowQuota   = 145, "160Mi"
+	slowSize, slowQuota   = 145, "176Mi"
 	slowest               = 2 * 50 << 20
 )
 
@@ -55,7 +55,7 @@ func wouldPauseForLonger(t *testing.T, etcd edition) {
 	s.deletes(slowSize, 2, 5) // 2 to 4, and 20 to 49
 	must(t, harness.Await(t.Context(), "free pages beside what is in use", limit, func(ctx context.Context) (string, bool) {
 		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool {
-			return a.DbSizeInUse > slowest && a.DbSizeInUse < 125<<20 && a.DbSize > 130<<20 && a.DbSize-a.DbSizeInUse > a.DbSize/10
+			return a.DbSizeInUse > slowest && a.DbSizeInUse < 125<<20 && a.DbSize > 141<<20 && a.DbSize-a.DbSizeInUse > a.DbSize/10
 		})
 	}))
 	s.client()
