@@ -18,8 +18,8 @@ import (
 const (
 	// compactEvery leaves no more compactions between two looks at the members' metrics, five to six minutes, than etcd has hashes of.
 	compactEvery = time.Minute
-	// foundOut is how long it takes at most until data is found to differ: two such looks, and two compactions.
-	foundOut = 15 * time.Minute
+	// foundOut is how long it takes at most until data is found to differ: two such looks, of which the first comes within as long, and two compactions.
+	foundOut = 20 * time.Minute
 )
 
 // TestAutopilotDiverged changes a value in one of three members' databases: the member must be replaced, its volume kept, and no
