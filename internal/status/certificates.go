@@ -85,7 +85,10 @@ func certificatesValid(in Input) verdict {
 	for _, w := range known.Warnings {
 		warnings += "; " + w
 	}
-	if known.Step != "" {
+	switch c := in.Observed.Cluster; {
+	case known.Step != "" && c.ID == 0 && c.Bootstrap == nil:
+		return verdict{true, v1beta2.ReasonRotatingCertificates, "the certificates are written once the cluster may start" + warnings}
+	case known.Step != "":
 		return verdict{true, v1beta2.ReasonRotatingCertificates, known.Step + warnings}
 	}
 	message := "all certificates can be used"

@@ -91,6 +91,26 @@ func TestExpiringAuthority(t *testing.T) {
 	}
 }
 
+// TestNotWrittenYet tells a step that is being taken from one that nothing takes, because the cluster may not start.
+func TestNotWrittenYet(t *testing.T) {
+	for title, c := range map[string]struct {
+		id        string
+		bootstrap *v1beta2.BootstrapStatus
+		want      string
+	}{
+		"may not start": {want: "the certificates are written once the cluster may start; beware"},
+		"starts":        {bootstrap: &v1beta2.BootstrapStatus{}, want: "writing certificates; beware"},
+		"runs":          {id: "0000000000000007", want: "writing certificates; beware"},
+	} {
+		in := threeMembers()
+		in.Cluster.Status.ClusterID, in.Cluster.Status.Bootstrap = c.id, c.bootstrap
+		in.Certificates = &Certificates{Decision: certificates.Decision{Step: "writing certificates", Warnings: []string{"beware"}}}
+		if got := meta.FindStatusCondition(compute(in).Conditions, v1beta2.ConditionCertificatesValid); got.Message != c.want {
+			t.Errorf("%s: it says %q, want %q", title, got.Message, c.want)
+		}
+	}
+}
+
 // TestExpiry is in Degraded and in Ready's reason from the notice on, and Ready is false once a certificate of the cluster's own has expired.
 func TestExpiry(t *testing.T) {
 	const day = 24 * time.Hour
