@@ -19,14 +19,17 @@ const aDay = int(anomaly.Day / sampleEvery)
 // BenchmarkSamplerMemory has a sampler of three voters know a day, as each cluster does, or also a week of what they use, as one does whose CPU
 // and memory Auto Pilot may change, and tells how much memory that takes.
 func BenchmarkSamplerMemory(b *testing.B) {
-	for name, warm := range map[string]func(*day){"default": func(*day) {}, "resources": func(d *day) { d.uses(6 * aDay) }} {
+	for name, goes := range map[string]func(*day){
+		"sampled twice": func(d *day) { d.goes(2) },
+		"default":       func(d *day) { d.goes(aDay + settling) },
+		"resources":     func(d *day) { d.uses(6 * aDay); d.goes(aDay + settling) },
+	} {
 		b.Run(name, func(b *testing.B) {
 			var kept []*sampler
 			before := heap()
 			for b.Loop() {
 				d := newDay(b)
-				warm(d)
-				d.goes(aDay + settling)
+				goes(d)
 				kept = append(kept, d.sampler)
 			}
 			b.ReportMetric(float64(heap()-before)/float64(len(kept)), "B/cluster")

@@ -18,6 +18,7 @@ const docs = "../../../docs"
 // shown are the samples of documents that pictures show, by the command that each begins with.
 var shown = map[string]struct{ document, command string }{
 	"kubectl-etcd-status.png": {"kubectl-etcd.md", "kubectl etcd status demo"},
+	"kubectl-get-etcd.png":    {"operations.md", "kubectl get etcd -o wide"},
 }
 
 // sample is a command of a document, with what it prints.
