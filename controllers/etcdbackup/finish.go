@@ -149,9 +149,7 @@ func (r *Reconciler) recordSuccess(p *backupPass) {
 		r.event(p, corev1.EventTypeNormal, v1beta2.ReasonPruned, "Finish",
 			"deleted the backups that backupPolicy no longer keeps: %s", strings.Join(result.Deleted, ", "))
 	}
-	for _, warning := range result.Warnings {
-		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonCompletedWithWarnings, "Finish", "%s", warning)
-	}
+	reconcile.Warn(r.Recorder, b, v1beta2.ReasonCompletedWithWarnings, result.Warnings)
 }
 
 // isNew reports whether the reason differs from the one in the status that was read.

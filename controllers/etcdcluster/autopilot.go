@@ -89,11 +89,11 @@ func (r *Reconciler) recordHeld(p *pass) {
 		case v1beta2.ReasonPatchOnTrial, v1beta2.ReasonAutopilotAdvises, v1beta2.ReasonTimersTooShort, v1beta2.ReasonWaitingForWindow, v1beta2.ReasonWaitingForBrake:
 			kind = corev1.EventTypeNormal
 		}
-		reconcile.Emit(r.Recorder, p.cluster, kind, h.Reason, "Hold", "autopilot."+h.Feature+": "+h.Message)
+		reconcile.Emit(r.Recorder, p.cluster, kind, h.Reason, "Hold "+h.Feature, "autopilot."+h.Feature+": "+h.Message)
 	}
 	for _, h := range before {
 		if _, some := of(now, h.Feature); !some {
-			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, v1beta2.ReasonNoLongerHeld, "Hold",
+			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, v1beta2.ReasonNoLongerHeld, "Release "+h.Feature,
 				"autopilot."+h.Feature+": no longer held for "+h.Reason)
 		}
 	}

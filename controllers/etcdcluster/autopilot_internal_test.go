@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -157,6 +158,28 @@ func TestHeldEvents(t *testing.T) {
 		}
 		if text := strings.Join(got, "; "); text != c.want {
 			t.Errorf("%s: %q, want %q", c.title, text, c.want)
+		}
+	}
+}
+
+// keys has what client-go tells events of one object by. It counts one that differs in nothing else from another one as that one again.
+type keys map[string]bool
+
+func (k keys) Eventf(_, _ runtime.Object, kind, reason, action, _ string, _ ...any) {
+	k[kind+" "+reason+" "+action] = true
+}
+
+// TestHeldEventsDiffer wants what is held for the same reason at the same time to be told of each feature, and that it no longer is.
+func TestHeldEventsDiffer(t *testing.T) {
+	var held v1beta2.EtcdClusterStatus
+	held.Autopilot = &v1beta2.AutopilotStatus{Held: []v1beta2.HeldAct{
+		{Feature: "defragment", Reason: v1beta2.ReasonAutopilotAdvises}, {Feature: "quota", Reason: v1beta2.ReasonAutopilotAdvises},
+	}}
+	for title, c := range map[string]struct{ before, now v1beta2.EtcdClusterStatus }{"begins": {now: held}, "ends": {before: held}} {
+		told := keys{}
+		r := &Reconciler{Recorder: told}
+		if r.recordHeld(&pass{cluster: &v1beta2.EtcdCluster{Status: c.now}, before: &c.before}); len(told) != 2 {
+			t.Errorf("%s: told are %v", title, told)
 		}
 	}
 }

@@ -105,13 +105,13 @@ func (r *Reconciler) recordDefragmented(p *pass) {
 	for _, d := range r.Etcd.Told(client.ObjectKeyFromObject(p.cluster).String()) {
 		took := d.Took.Round(time.Millisecond * 100)
 		if d.Err != nil {
-			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonDefragmenting, "Defragment",
+			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonDefragmenting, "FinishDefragment",
 				fmt.Sprintf("defragmenting %s has failed after %s: %v", d.Pod, took, d.Err))
 			continue
 		}
 		const mebi = 1 << 20
 		freed := resource.NewQuantity(max(d.Freed, 0)/mebi*mebi, resource.BinarySI)
-		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, v1beta2.ReasonDefragmenting, "Defragment",
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeNormal, v1beta2.ReasonDefragmenting, "FinishDefragment",
 			fmt.Sprintf("%s is defragmented: it took %s, and has freed %s", d.Pod, took, freed))
 	}
 }

@@ -186,7 +186,7 @@ func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
 		metrics.Refused(d.Action, n)
 	}
 	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster), r.Clock.Now()) {
-		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, "Write", refusal.String())
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, refusal.Target.String(), refusal.String())
 	}
 }
 

@@ -80,9 +80,7 @@ func (r *Reconciler) refuseSource(ctx context.Context, p *restorePass, why error
 func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error) {
 	d := restore.Describe(p.action)
 	if _, finished := p.action.(restore.Finish); finished && err == nil {
-		for _, warning := range p.Result.Warnings {
-			reconcile.Emit(r.Recorder, p.object, corev1.EventTypeWarning, d.Reason, d.Action, warning)
-		}
+		reconcile.Warn(r.Recorder, p.object, d.Reason, p.Result.Warnings)
 	}
 	_, idle := p.action.(restore.Idle)
 	reconcile.Record(ctx, r.Recorder, p.object, reconcile.Outcome{

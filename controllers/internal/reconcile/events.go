@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,12 +16,23 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
-// noteLimit is the maximum length of an event's note, in bytes.
-const noteLimit = 1024
+// The maximum lengths of an event's action and note, in bytes.
+const actionLimit, noteLimit = 128, 1024
 
-// Emit records an event, with the note cut to what Kubernetes accepts. All events are recorded by it.
+// Emit records an event, with the action and the note cut to what Kubernetes accepts. All events are recorded by it.
+//
+// client-go counts an event that differs from one of the last six minutes in its note alone as that one again, and drops the note: of the same kind,
+// reason and action, about the same object in the same version (tools/events/event_broadcaster.go, getKey). So whoever may record several before the
+// object's next write, one after the other, gives each an action of its own.
 func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
-	to.Eventf(o, nil, kind, reason, action, "%s", failure.Cut(note, noteLimit))
+	to.Eventf(o, nil, kind, reason, failure.Cut(action, actionLimit), "%s", failure.Cut(note, noteLimit))
+}
+
+// Warn records a Warning with each of these notes.
+func Warn(to events.EventRecorder, o client.Object, reason string, notes []string) {
+	for i, note := range notes {
+		Emit(to, o, corev1.EventTypeWarning, reason, fmt.Sprintf("Warn %d", i+1), note)
+	}
 }
 
 // Outcome is what was decided, in words.
