@@ -45,7 +45,11 @@ func withWindow(spec v1beta2.EtcdClusterSpec) v1beta2.EtcdClusterSpec {
 
 // quiet leaves one cluster alone for that long.
 func quiet(t *testing.T, etcd edition, name string, busy bool, night time.Duration) {
-	s := begin(t, etcd.named(name), withWindow(allOn(etcd.patch(t).minor)))
+	spec := withWindow(allOn(etcd.patch(t).minor))
+	if busy { // so that the members' data is compared
+		spec.Etcd = &v1beta2.EtcdOptions{AutoCompaction: &v1beta2.AutoCompaction{Mode: "Periodic", Retention: "1m"}}
+	}
+	s := begin(t, etcd.named(name), spec)
 	s.settled()
 	if busy {
 		s.client()
