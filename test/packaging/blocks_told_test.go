@@ -25,6 +25,7 @@ type told struct {
 var compared = []told{
 	{"CONTRIBUTING.md", "A decision, explained", "", "hack/replay", "TestExplain", `CONTRIBUTING.md`},
 	{"README.md", "Run a cluster", "", "test/e2e/stories", "TestReadme", `"kubectl get etcd"`},
+	{"docs/operations.md", "Operations", "", "test/e2e/stories", "TestStatusShown", `"kubectl get etcd -o wide"`},
 	{"docs/observability.md", "By OLM", "yaml", ".", "TestObservabilityByOLM", `monitoring.yaml`},
 	{"docs/install.md", "With OLM", "yaml", "test/e2e/install", "TestToOLM", `"With OLM", "yaml"`},
 }
