@@ -121,7 +121,7 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
 	compares, relocates := p.comparesData(), c.Autopilot.Relocation != plan.ModeOff
-	if c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil || c.Tuned.Resized != (plan.Resized{}) {
+	if p.differed() || c.Tuned.Resized != (plan.Resized{}) {
 		r.Etcd.SampleAtOnce(key, p.session)
 	}
 	if compares || relocates {
@@ -141,11 +141,13 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 // comparesData reports whether the voters' data is compared: where Auto Pilot may do something about it, and, whatever it may do, until what is recorded
 // of it is disproved. So it is while a member tells the alarm CORRUPT: that is recorded by this pass, and what was compared before it says nothing.
 func (p *pass) comparesData() bool {
-	c := p.observed.Cluster
-	return c.Autopilot.Diverged != plan.ModeOff || c.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil ||
-		slices.ContainsFunc(p.observed.Etcd.Answers, func(a plan.Answer) bool {
-			return slices.ContainsFunc(a.Alarms, func(alarm plan.Alarm) bool { return alarm.Kind == plan.AlarmCorrupt })
-		})
+	return p.observed.Cluster.Autopilot.Diverged != plan.ModeOff || p.differed() ||
+		slices.ContainsFunc(p.observed.Etcd.Answers, func(a plan.Answer) bool { return a.Tells(plan.AlarmCorrupt) })
+}
+
+// differed reports whether it is recorded that the voters' data differs, or may.
+func (p *pass) differed() bool {
+	return p.observed.Cluster.Quarantined.Member != 0 || p.cluster.Status.Doubt != nil
 }
 
 func listPods(p *pass, pods []corev1.Pod) {

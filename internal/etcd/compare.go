@@ -38,7 +38,7 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
 	if len(s.voters) > 0 && (!now.Before(c.due) || corrupt && c.hurried.IsZero() && s.compares()) {
-		every := cmp.Or(p.SampleEvery, sampleEvery)
+		every := p.every()
 		c.heard, c.read = figuresOf(ctx, s.voters), now
 		c.histories.note(c.heard, now, every)
 		c.compare(ctx, s, corrupt)
@@ -68,7 +68,7 @@ func (s *Session) compares() bool {
 // corrupt reports whether every voter says that etcd has found the members' data to differ: a single one cannot make it so.
 func (s *Session) corrupt() bool {
 	return len(s.voters) > 0 && !slices.ContainsFunc(s.voters, func(p peer) bool {
-		return !slices.ContainsFunc(p.word.Alarms, func(a plan.Alarm) bool { return a.Kind == plan.AlarmCorrupt })
+		return !p.word.Tells(plan.AlarmCorrupt)
 	})
 }
 

@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -41,7 +40,7 @@ type habit struct {
 // them is away: what is measured until the next sample says nothing then, and is left out. The members' metrics are read once in SampleEvery,
 // together with those that Compare needs.
 func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool) anomaly.Report {
-	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), cmp.Or(p.SampleEvery, sampleEvery)
+	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), p.every()
 	if c.looked.IsZero() {
 		c.looked = now
 	}

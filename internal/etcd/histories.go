@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 	"time"
@@ -153,7 +152,7 @@ func (h *histories) quickest(now map[string]*figures, but string, since instant)
 // Histories are those of the disks of these members, none of one that has not been sampled lately.
 func (p *Pool) Histories(cluster string, s *Session) (found []plan.DiskHistory) {
 	sampler := p.sampler(cluster, s.Seen.ClusterID)
-	sampler.forget(time.Now(), cmp.Or(p.SampleEvery, sampleEvery))
+	sampler.forget(time.Now(), p.every())
 	for _, v := range s.voters {
 		d := sampler.of(v.endpoint.PodUID)
 		if d == nil {

@@ -34,6 +34,9 @@ type sampler struct {
 	usages
 }
 
+// every is how often the members of a calm cluster are asked for their metrics.
+func (p *Pool) every() time.Duration { return cmp.Or(p.SampleEvery, sampleEvery) }
+
 // sampler returns what is remembered of a cluster that answers with that ID, 0 if none does. The members of one that is not known yet are asked
 // within the usual time, each cluster's at a moment of its own. A process that has just started looks at all clusters at once: samples taken
 // then would come all at once for ever. And what is remembered of them lasts: between all that is read at a start and dropped again, it would
@@ -43,8 +46,7 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	defer p.mu.Unlock()
 	s := p.samplers[cluster]
 	if s == nil || id != 0 && s.id != id {
-		every := cmp.Or(p.SampleEvery, sampleEvery)
-		s = &sampler{id: id, due: time.Now().Add(rand.N(every))} //nolint:gosec // nothing secret
+		s = &sampler{id: id, due: time.Now().Add(rand.N(p.every()))} //nolint:gosec // nothing secret
 		p.samplers[cluster] = s
 	}
 	return s

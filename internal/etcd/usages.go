@@ -92,7 +92,7 @@ func (a amounts) most(b amounts) amounts { return amounts{max(a.cpu, b.cpu), max
 // Usages samples what the voters use of CPU and memory where that is due, together with what else is read of their metrics, and returns what they
 // have used so far, none of one that has not been sampled.
 func (p *Pool) Usages(ctx context.Context, cluster string, s *Session) (found []plan.Usage) {
-	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), cmp.Or(p.SampleEvery, sampleEvery)
+	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), p.every()
 	if s.Seen.Contact == plan.ContactQuorum && !now.Before(c.due) {
 		c.heard, c.read, c.due = figuresOf(ctx, s.voters), now, now.Add(every)
 	}

@@ -63,8 +63,8 @@ func (a Answer) fragmented(quota int64) bool {
 	return a.DBSizeInUse < a.DBSize/half && a.free() >= minFree || quota > 0 && a.DBSize > quota/tenth*crowded && a.holey()
 }
 
-// told reports whether the server tells of an alarm of that kind.
-func (a Answer) told(kind AlarmKind) bool {
+// Tells reports whether the server tells of an alarm of that kind, whichever member's it is.
+func (a Answer) Tells(kind AlarmKind) bool {
 	return slices.ContainsFunc(a.Alarms, func(alarm Alarm) bool { return alarm.Kind == kind })
 }
 
@@ -89,7 +89,7 @@ func DatabasesDue(o Observed) bool {
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {
 		now := c.Autopilot.Defragment == ModeAdvise || c.Autopilot.Window.Open || !c.Autopilot.Window.Set
 		mayDefragment := c.Autopilot.Defragment != ModeOff && now
-		return c.Autopilot.NoSpace != ModeOff && a.told(AlarmNoSpace) || mayDefragment && a.fragmented(c.quota(a))
+		return c.Autopilot.NoSpace != ModeOff && a.Tells(AlarmNoSpace) || mayDefragment && a.fragmented(c.quota(a))
 	})
 }
 
