@@ -211,9 +211,18 @@ func (v *view) lowered(have Resources) Resources {
 	return have
 }
 
-// leastMemory is what a member may take at a time, by its own word: no number of one is so large that the sum is none.
-func leastMemory(a Answer, u Usage) int64 {
-	return min(a.DBSize, pebibyte) + min(u.Heap, pebibyte) + besideHeap
+// mostMemory is how many bytes of memory a voter may use: no end of it if its server tells nothing of its database or its heap, none if no server
+// runs. No number of a member is so large that the sum is none.
+func (v *view) mostMemory(m Member) int64 {
+	if v.pods[m.Name].Node == "" {
+		return 0
+	}
+	a, answers := v.answer(m)
+	u := v.usage(m)
+	if !answers || u.Heap == 0 {
+		return pebibyte
+	}
+	return max(u.Used.Memory, u.Peak.Memory, min(a.DBSize, pebibyte)+min(u.Heap, pebibyte)+besideHeap)
 }
 
 // lower is loweredShare of what there is, within bounds, if so little was used at most.

@@ -49,19 +49,29 @@ func TestResizeThatRestarts(t *testing.T) {
 	}
 }
 
-// TestGiveUpAboveUse leaves members what they use by now.
+// TestGiveUpAboveUse leaves members the memory that one of them may use by now. Where that is not known, it may be all that there is.
 func TestGiveUpAboveUse(t *testing.T) {
-	o := requesting(changed(spec, most, 20*time.Minute, ""), func(o *Observed) {
-		o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred: no room", now.Add(-11*time.Minute)
-		o.Pods[2].Requests = most
-		for i := range 2 {
-			o.Etcd.Usages[i].Used.Memory, o.Etcd.Usages[i].Heap = 3900*mebi, 2*gibi
-			o.Etcd.Answers[i].DBSize = 1500 * mebi
-		}
-	})
-	act, ok := Next(o).(CommitTuning)
-	if ok && act.Resized.Now.Memory < 3900*mebi {
-		t.Errorf("members that use 3900Mi are given %s again", act.Resized.Now)
+	for title, c := range map[string]struct {
+		change func(*Observed)
+		want   int64
+	}{
+		"little is used":     {func(*Observed) {}, spec.Memory},
+		"more is used":       {uses(1, Resources{Memory: 3900 * mebi}), 3900 * mebi},
+		"more may be":        {func(o *Observed) { o.Etcd.Answers[0].DBSize = 3000 * mebi }, (3000 + 50 + 384) * mebi},
+		"no metrics":         {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[1:] }, most.Memory},
+		"the heap is absent": {func(o *Observed) { o.Etcd.Usages[0].Heap = 0 }, most.Memory},
+		"no answer":          {func(o *Observed) { *o = silent(*o, 0) }, most.Memory},
+		"nothing runs":       {func(o *Observed) { *o = silent(*o, 0); o.Pods[0].Node = "" }, spec.Memory},
+	} {
+		t.Run(title, func(t *testing.T) {
+			o := requesting(changed(spec, most, 20*time.Minute, ""), func(o *Observed) {
+				o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred: no room", now.Add(-11*time.Minute)
+			}, c.change)
+			act, ok := giveUpResize(newView(o)).(CommitTuning)
+			if got := act.Resized.Now; !ok || got.CPU != spec.CPU || got.Memory != c.want {
+				t.Errorf("members are given %s again, want %dMi of memory", got, c.want/mebi)
+			}
+		})
 	}
 }
 

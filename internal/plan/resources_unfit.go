@@ -18,8 +18,8 @@ func (v *view) resizable(m Member, p Pod) bool {
 	return !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }
 
-// giveUpResize has all members go back to what they had, if a pod cannot be resized. Who uses more than that by now keeps it. It never costs a
-// restart: where even that is refused, the pod keeps what it has.
+// giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, all keep
+// so much. It never costs a restart: where even that is refused, the pod keeps what it has.
 func giveUpResize(v *view) Action {
 	r := v.Cluster.Tuned.Resized
 	why := v.resizeFails()
@@ -28,9 +28,7 @@ func giveUpResize(v *view) Action {
 	}
 	back := r.Before
 	for _, m := range v.voters {
-		a, _ := v.answer(m)
-		u := v.usage(m)
-		back.Memory = max(back.Memory, min(r.Now.Memory, max(u.Used.Memory, u.Peak.Memory, leastMemory(a, u))))
+		back.Memory = max(back.Memory, min(r.Now.Memory, v.mostMemory(m)))
 	}
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: why}
 	act.Resized.Now, act.Resized.Before, act.Resized.Since, act.Resized.GivenUp = back, back, v.Now, why
