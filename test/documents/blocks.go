@@ -99,3 +99,10 @@ func (b *Block) Without(beginnings ...string) []string {
 		return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(line, beginning) })
 	})
 }
+
+// Printed is what a document shows below a command, to the end of the block; false if it does not show the command after a dollar sign.
+func Printed(text, command string) (string, bool) {
+	_, after, found := strings.Cut(text, "\n$ "+command+"\n")
+	printed, _, ends := strings.Cut(after, "\n```")
+	return printed, found && ends
+}

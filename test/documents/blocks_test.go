@@ -61,3 +61,13 @@ func TestCommands(t *testing.T) {
 		t.Errorf("the section has %+v", in)
 	}
 }
+
+// TestPrinted wants what is below a command, up to the end of its block, and only below a whole one.
+func TestPrinted(t *testing.T) {
+	const text = "```console\n$ a b\none\n\n$ a\ntwo\n```\nthree\n```\n"
+	for command, want := range map[string]string{"a b": "one\n\n$ a\ntwo", "a": "two", "b": ""} {
+		if got, found := documents.Printed(text, command); got != want || found != (want != "") {
+			t.Errorf("below %q: %q, %v", command, got, found)
+		}
+	}
+}

@@ -31,6 +31,18 @@ const (
 
 func newReader(t *testing.T) *reader {
 	t.Helper()
+	r := newcomer(t)
+	for _, namespace := range []string{shop, "billing", "monitoring", "argocd"} {
+		r.types("kubectl create namespace " + namespace)
+	}
+	r.types("kubectl config set-context --current --namespace=" + shop)
+	r.types("kubectl apply --server-side --force-conflicts -k config/default")
+	return r
+}
+
+// newcomer is a reader whose API server has no operator yet.
+func newcomer(t *testing.T) *reader {
+	t.Helper()
 	config := testenv.Start(t)
 	r := &reader{
 		Client: testenv.Client(t, config), t: t, texts: texts(t), folder: t.TempDir(), path: t.TempDir(), kubeconfig: kubeconfigOf(t, config),
@@ -47,11 +59,6 @@ func newReader(t *testing.T) *reader {
 			r.links(filepath.Join(testenv.Root(), name), filepath.Join(r.folder, name))
 		}
 	}
-	for _, namespace := range []string{shop, "billing", "monitoring", "argocd"} {
-		r.types("kubectl create namespace " + namespace)
-	}
-	r.types("kubectl config set-context --current --namespace=" + shop)
-	r.types("kubectl apply --server-side --force-conflicts -k config/default")
 	return r
 }
 

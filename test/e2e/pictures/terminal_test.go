@@ -7,8 +7,9 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/etcdpilot/etcd-operator/test/documents"
 )
 
 var update = flag.Bool("update", false, "draw the pictures of terminals anew")
@@ -28,13 +29,11 @@ func sample(t *testing.T, document, command string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed := "$ " + command + "\n"
-	_, after, found := strings.Cut(string(text), "\n"+typed)
-	printed, _, ends := strings.Cut(after, "\n```")
-	if !found || !ends {
+	printed, found := documents.Printed(string(text), command)
+	if !found {
 		t.Fatalf("%s has no sample of %q", document, command)
 	}
-	return typed + printed
+	return "$ " + command + "\n" + printed
 }
 
 // TestTerminals wants each picture of a terminal to show what its document does. With -update it does from then on.

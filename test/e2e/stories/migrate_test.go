@@ -20,7 +20,8 @@ import (
 )
 
 // TestMigrateFromStatefulSet brings the data of an etcd in a StatefulSet into an EtcdCluster, by the commands of docs/migrate.md in their
-// order, while an application and a writer that notes what was acknowledged are at work. It goes back, and forth again.
+// order, while an application and a writer that notes what was acknowledged are at work. It goes back and forth again, without what was written
+// to the new cluster and with it.
 func TestMigrateFromStatefulSet(t *testing.T) {
 	t.Parallel()
 	m := beginMigration(t, "migrate", oldEtcd+oldApp)
@@ -40,6 +41,13 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 	m.again = "-2"
 	m.cutsOver(m.writes("again"))
 	m.serves("after the second cut-over", m.read, m.readOld)
+
+	m.runsAll("Way back with the new writes", 1)
+	m.serves("after the way back with the new writes", m.readOld, m.read)
+
+	m.again = "-3"
+	m.cutsOver(m.writes("at last"))
+	m.serves("after the third cut-over", m.read, m.readOld)
 	m.deletesOld()
 	m.works("without the old etcd")
 	m.hasAcknowledged()
@@ -106,7 +114,7 @@ func (m *migration) blocks(section string, want int) []string {
 		m.t.Fatalf("%s has %d blocks of commands, and the story knows %d: %q", section, len(blocks), want, blocks)
 	}
 	for i := range blocks {
-		blocks[i] = strings.NewReplacer("final", "final"+m.again, "cut-over", "cut-over"+m.again).Replace(blocks[i])
+		blocks[i] = strings.NewReplacer("final", "final"+m.again, "cut-over", "cut-over"+m.again).Replace(m.words.Replace(blocks[i]))
 	}
 	return blocks
 }

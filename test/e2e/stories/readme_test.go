@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/test/documents"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
@@ -63,8 +64,7 @@ func (p *prompt) runsCluster() {
 // cluster on a slow disk is another one.
 func (p *prompt) shows(command string) {
 	p.t.Helper()
-	_, shown, found := strings.Cut(p.readme(), "\n$ "+command+"\n")
-	shown, _, _ = strings.Cut(shown, "\n```")
+	shown, found := documents.Printed(p.readme(), command)
 	want, got := strings.Split(shown, "\n"), strings.Split(strings.TrimSpace(p.runs(command)), "\n")
 	if !found || len(want) != 2 || len(got) != 2 {
 		p.t.Fatalf("README.md shows %q, and the command %q", want, got)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/etcdpilot/etcd-operator/test/documents"
 )
 
 // TestStatusShown creates a cluster, and wants its status and its events to be what docs/operations.md shows, but for what varies: ages, who leads, and
@@ -37,13 +39,12 @@ func shownIn(t *testing.T, command string) []string {
 	t.Helper()
 	text, err := os.ReadFile(env.Root + "/docs/operations.md")
 	must(t, err)
-	_, after, found := strings.Cut(string(text), "\n$ "+command+"\n")
+	printed, found := documents.Printed(string(text), command)
 	if !found {
 		t.Fatalf("the document does not show %s", command)
 	}
-	after, _, _ = strings.Cut(after, "\n```")
-	after, _, _ = strings.Cut(after, "\n\n")
-	return strings.Split(after, "\n")
+	printed, _, _ = strings.Cut(printed, "\n\n") // there is another command below
+	return strings.Split(printed, "\n")
 }
 
 // printed are the lines that kubectl prints.
