@@ -48,7 +48,7 @@ OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 # AUTOPILOT_STORIES are those that test-autopilot tells: history is given up after five minutes, and members are compared every five.
 AUTOPILOT_STORIES := NoSpace|NoSpaceLeft|AutopilotModes|Defragment|DefragmentHeld|DefragmentWithoutWindow|GrowQuota|QuotaReached|GrowVolume|FollowPatches|PatchRefused|PatchFailsLater|PatchNotPulled|Relocate|RelocateHeld|Resize|ResizeHeld|ResizeLess|GrowVolumeByReplacement|HibernateLater|HibernateRestored|LargeDefragment|LargeRecovery|Quiet|Autoscaler|AutopilotDiverged|AutopilotDivergedUnclear|AutopilotCorrupt|RecoveryUnwanted|Anomaly|TimersAdvised|Waits
 # MIGRATE_STORIES are those that test-migrate tells: they show a document's commands, and take minutes.
-MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|Readme
+MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|MigrateWithTLS|Readme
 
 # ETCD_VERSION is what clusters run that name no version, for test-autopilot; the operator's default if empty. Of a list, such as 3.5.35,3.7.3,
 # stories are told of each, and what else they need runs the first.

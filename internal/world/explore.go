@@ -118,8 +118,8 @@ func Explore(s Scenario) *Report {
 		}
 		level = next
 		e.report.Depth++
-		if s.Limit > 0 && e.report.States > s.Limit {
-			e.report.Violation = &Violation{Why: fmt.Sprintf("more than %d states", s.Limit)}
+		if large := s.Limit > 0 && e.report.States > s.Limit; large && len(level) > 0 && e.report.Violation == nil {
+			e.fail(fmt.Sprintf("more than %d states", s.Limit), level[0].node, nil, level[0].world)
 		}
 	}
 	return &e.report

@@ -99,9 +99,9 @@ func (m *migration) connectOld() *clientv3.Client {
 	must(m.t, env.List(m.t.Context(), pods, client.InNamespace(m.Namespace), client.MatchingLabels{"app": "old"}))
 	var endpoints []string
 	for _, p := range pods.Items {
-		endpoints = append(endpoints, "http://"+net.JoinHostPort(p.Status.PodIP, "2379"))
+		endpoints = append(endpoints, net.JoinHostPort(p.Status.PodIP, "2379"))
 	}
-	config := clientv3.Config{Endpoints: endpoints, DialTimeout: time.Second, Logger: zap.NewNop()}
+	config := clientv3.Config{Endpoints: endpoints, TLS: m.tls, DialTimeout: time.Second, Logger: zap.NewNop()}
 	if m.password != "" { // which etcd takes its time to check
 		config.Username, config.Password, config.DialTimeout = "root", m.password, time.Minute
 	}

@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"fmt"
 	"os"
 	"regexp"
@@ -56,7 +57,7 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 // migration is a story of an EtcdCluster, new, that the document makes beside an old etcd.
 type migration struct {
 	*prompt
-	// words replaces what the document has in capitals.
+	// words replaces what the document has in capitals, and what it says is another command with TLS.
 	words *strings.Replacer
 	// again is behind the names of what is carried out once.
 	again string
@@ -64,13 +65,16 @@ type migration struct {
 	acknowledged map[string]string
 	// password is root's where authentication is on, empty where it is off.
 	password string
+	// tls is how to connect to the old etcd, nil if it serves without TLS. moveClients changes the application's certificate then, while it is stopped.
+	tls         *tls.Config
+	moveClients func()
 }
 
 // beginMigration starts the old etcd.
-func beginMigration(t *testing.T, name, old string) *migration {
+func beginMigration(t *testing.T, name, old string, others ...string) *migration {
 	t.Helper()
 	m := &migration{prompt: promptFor(t, name, "new"), acknowledged: map[string]string{}}
-	m.stores()
+	m.stores(others...)
 	m.apply(strings.NewReplacer("VERSION", oldVersion, "CLIENT", env.ClientImage).Replace(old))
 	must(t, env.Run(t.Context(), "rollout", "status", "--timeout=3m", "-n", m.Namespace, "statefulset/old"))
 	return m
@@ -91,8 +95,9 @@ func (m *migration) saves(file string, change func(manifest string) string) {
 	m.prompt.saves(file, manifest)
 }
 
-// stores starts the lab's S3, makes the Secrets that the document names, and chooses a folder that no earlier run has used.
-func (m *migration) stores() {
+// stores starts the lab's S3, makes the Secrets that the document names, and chooses a folder that no earlier run has used. The others are also words
+// to be replaced.
+func (m *migration) stores(others ...string) {
 	m.t.Helper()
 	addon := m.addon(lab.MinIO)
 	m.secret("storage", map[string]string{
@@ -103,7 +108,8 @@ func (m *migration) stores() {
 	m.secret(storageCA, map[string]string{"ca.crt": string(ca)})
 	namespace, err := env.Kube.CoreV1().Namespaces().Get(m.t.Context(), m.Namespace, metav1.GetOptions{})
 	must(m.t, err)
-	m.words = strings.NewReplacer("BUCKET", addon.Bucket, "FOLDER", string(namespace.UID), "ENDPOINT", addon.URL, "VERSION", oldVersion)
+	words := []string{"BUCKET", addon.Bucket, "FOLDER", string(namespace.UID), "ENDPOINT", addon.URL, "VERSION", oldVersion}
+	m.words = strings.NewReplacer(append(words, others...)...)
 }
 
 // blocks are the blocks of commands in a section. That the number is as expected says that none is left out.
@@ -155,6 +161,9 @@ func (m *migration) cutsOver(stop func()) {
 	}
 	if at := m.read().revision; at < before.revision+1_000_000_000 {
 		m.t.Errorf("the new cluster is at revision %d, and the old one at %d", at, before.revision)
+	}
+	if m.moveClients != nil {
+		m.moveClients()
 	}
 	m.runs(blocks[3])
 	m.works("led to the new cluster")
