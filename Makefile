@@ -407,7 +407,7 @@ reproducible: ## Build this commit three times in different ways, and compare pr
 .PHONY: test-release
 test-release: ## Rehearse the release of this commit in two folders, compare both byte for byte, and look whether all is there and can be pushed
 	@echo "==> rehearsed release"
-	PLATFORMS=$(PLATFORMS) PLUGIN_PLATFORMS=$(PLUGIN_PLATFORMS) go test -C test -count=1 -timeout=90m -v ./reproducible -run '^TestRelease$$'
+	PLATFORMS=$(PLATFORMS) PLUGIN_PLATFORMS=$(PLUGIN_PLATFORMS) VERSION=$(VERSION) go test -C test -count=1 -timeout=90m -v ./reproducible -run '^TestRelease$$'
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long

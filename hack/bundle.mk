@@ -87,7 +87,7 @@ test-bundle: ## Check bundle, catalog and documents, as root
 	TEST_ASSET_KUBECTL=$(call tool,kubectl); TEST_ASSET_ETCDCTL=$(call tool,etcd36/etcdctl); \
 	export TEST_ASSET_HELM TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_KUBECTL TEST_ASSET_ETCDCTL; \
 	export TEST_ASSET_SDK TEST_ASSET_SCORECARD TEST_ASSET_OPM; \
-	PLATFORMS=$(PLATFORMS) go test -C test -count=1 ./packaging
+	PLATFORMS=$(PLATFORMS) VERSION=$(VERSION) go test -C test -count=1 ./packaging
 
 .PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG

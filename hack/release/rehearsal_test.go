@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/etcdpilot/etcd-operator/hack/release/notes"
 )
 
 // TestRehearsalStays keeps a rehearsed release from being pushed, offered by the catalog, or signed, but in a rehearsal of that.
@@ -63,6 +66,19 @@ func TestReleaseNamesDigests(t *testing.T) {
 		output, err := dry(t, "release", "1.0.0", "REHEARSAL=yes", "ETCD_DIGESTS="+digests, "MAKE=make")
 		if err != nil || !strings.Contains(output, want) {
 			t.Errorf("rehearsed with %q: %v, want %s\n%s", text, err, want, output)
+		}
+	}
+}
+
+// TestDocumentsNameTheVersion has no document name another version of this operator than the Makefile is at.
+func TestDocumentsNameTheVersion(t *testing.T) {
+	never, notYet := notes.Tree{Dir: filepath.Join("..", ".."), Version: current(t)}.Check(t.Context())
+	if never != nil {
+		t.Error(never)
+	}
+	for line := range strings.Lines(fmt.Sprint(notYet)) {
+		if strings.Contains(line, " names version ") {
+			t.Error(line)
 		}
 	}
 }

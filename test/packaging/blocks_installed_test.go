@@ -33,7 +33,7 @@ func (r *reader) installs() {
 // renders has Helm render the chart's file.
 func (r *reader) renders() {
 	r.t.Helper()
-	if output, err := inRoot(r.t, "chart", "VERSION=0.1.0", "IMG=registry.example.com/etcd-operator:v0.1.0", "DIST="+filepath.Join(r.folder, "dist")); err != nil {
+	if output, err := inRoot(r.t, "chart", "VERSION="+releaseVersion(r.t), "IMG=registry.example.com/etcd-operator:any", "DIST="+filepath.Join(r.folder, "dist")); err != nil {
 		r.t.Fatalf("make chart: %v\n%s", err, output)
 	}
 	if out := r.types(r.commands("install.md", "Helm", "helm template")); !strings.Contains(out, "name: etcd-operator-controller-manager") {
@@ -43,7 +43,7 @@ func (r *reader) renders() {
 
 // removes takes rights away.
 func (r *reader) removes() {
-	_, file, err := makeNamespaced(r.t, "shop,billing", "IMG=registry.example.com/etcd-operator:v0.1.0")
+	_, file, err := makeNamespaced(r.t, "shop,billing", "IMG=registry.example.com/etcd-operator:any")
 	if err != nil {
 		r.t.Fatal(err)
 	}

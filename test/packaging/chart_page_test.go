@@ -39,8 +39,8 @@ func TestChartPage(t *testing.T) {
 		t.Fatalf("the chart's README has %d blocks of commands, want one to install and one to upgrade", len(blocks))
 	}
 	// The stories run the commands of docs/install.md, with the chart of a version.
-	const published, file = "oci://ghcr.io/etcdpilot/charts/etcd-operator", "dist/etcd-operator-0.1.0.tgz"
-	told := strings.NewReplacer(published+" --version 0.1.0", published, file, published).Replace(string(read(t, "docs/install.md")))
+	const published = "oci://ghcr.io/etcdpilot/charts/etcd-operator"
+	told := strings.NewReplacer(published+" --version "+releaseVersion(t), published, "dist/etcd-operator-"+releaseVersion(t)+".tgz", published).Replace(string(read(t, "docs/install.md")))
 	for _, block := range blocks {
 		for command := range strings.Lines(block.Text) {
 			if !strings.Contains(told, "\n"+command) {

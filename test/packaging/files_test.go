@@ -89,6 +89,16 @@ func read(t *testing.T, path string) []byte {
 	return data
 }
 
+// releaseVersion is what the Makefile is at, and documents name.
+func releaseVersion(t *testing.T) string {
+	t.Helper()
+	is := os.Getenv("VERSION")
+	if is == "" {
+		t.Fatal("VERSION is not set: run make test-bundle")
+	}
+	return is
+}
+
 func readCSV(t *testing.T) csv {
 	t.Helper()
 	var c csv

@@ -33,7 +33,7 @@ func (r release) testManifests(t *testing.T) {
 	if scorecard := offered["tests/scorecard/config.yaml"]; !strings.Contains(scorecard, r.image(t, "etcd-operator-scorecard")) {
 		t.Errorf("the bundle's tests are in another image:\n%s", scorecard)
 	}
-	const catalogFile = "configs/etcd-operator/v" + version + ".yaml"
+	catalogFile := "configs/etcd-operator/v" + version + ".yaml"
 	served := string(r.contentsOf(t, "etcd-operator-catalog")[catalogFile])
 	for what, text := range map[string]string{
 		"install.yaml": r.text(t, "install.yaml"), "install-namespaced.yaml": r.text(t, "install-namespaced.yaml"), "the chart": rendered, "the bundle": csv,

@@ -85,7 +85,8 @@ func tree(t *testing.T) Tree {
 	t.Helper()
 	dir := t.TempDir()
 	for file, text := range map[string]string{
-		"CHANGELOG.md": changelog,
+		"CHANGELOG.md":                 changelog,
+		"docs/site/data/versions.yaml": "- {version: \"0.2\", name: 0.2 (development)}\n- {version: \"0.1\", tag: v0.1.0, name: \"0.1\"}\n",
 		"catalog/etcd-operator/channels.yaml": "schema: olm.channel\nname: stable\nentries:\n- name: etcd-operator.v0.1.0\n" +
 			"---\nschema: olm.channel\nname: candidate\nentries:\n- name: etcd-operator.v0.1.0\n- name: etcd-operator.v0.2.0\n" +
 			"  replaces: etcd-operator.v0.1.0\n- name: etcd-operator.v0.0.1\n- name: etcd-operator.v0.3.0\n  replaces: etcd-operator.v0.0.1\n",
@@ -140,6 +141,8 @@ func TestCheck(t *testing.T) {
 		"no date":         {version: "0.2.0", notYet: "CHANGELOG.md:5 has 0.2.0 as Unreleased"},
 		"nothing yet":     {version: "0.1.0", notYet: `docs/install.md:3 says "Nothing is published yet"`, change: saying("docs/install.md", "# Install\n\nNothing is published yet. Wait.\n")},
 		"not released":    {version: "0.1.0", notYet: `README.md:2 says ", not released |"`, change: saying("README.md", "| --- | --- |\n| 0.1.0, not released | 1.36 |\n")},
+		"another version": {version: "0.1.0", notYet: `docs/install.md:1 names version 0.0.9 of this operator: write 0.1.0`, change: saying("docs/install.md", "dist/v0.1.0, releases/download/v0.0.9/install.yaml and ETCD_VERSION=3.6.16\n")},
+		"in development":  {version: "0.2.0", notYet: `docs/site/data/versions.yaml:1 says "(development)"`},
 		"another commit":  {version: "0.1.0", notYet: "the tag v0.1.0", change: tagged},
 		"a changed tree":  {version: "0.1.0", notYet: "CHANGELOG.md", change: changed},
 		"a file too many": {version: "0.1.0", notYet: "more.txt", change: added},

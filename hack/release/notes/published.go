@@ -7,33 +7,69 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"golang.org/x/mod/semver"
 )
 
 // nothing is what documents say until the first release. A page says it of no release, not even of a rehearsed one.
 const nothing = "Nothing is published yet."
 
-// unpublished matches what documents say until the first release, and in a table until that of a version.
-var unpublished = regexp.MustCompile(`Nothing is (?:published|released) yet|, not released \|`)
+var (
+	// unpublished matches what documents say until the first release, and in a table until that of a version.
+	unpublished = regexp.MustCompile(`Nothing is (?:published|released) yet|, not released \|`)
+	// own matches a version of this project: in the name or address of what is released, or in a command about it.
+	own = regexp.MustCompile(`(?:etcd-operator(?:-bundle|-catalog)?[-:/]v?|charts/etcd-operator --version |releases/download/v|dist/v|(?:catalog|pushed)-v|` +
+		`\bVERSION=|STAMP=v|checkout v|--branch v|tag -s v|-m v|origin v)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.]*[0-9A-Za-z])?)`)
+)
 
-// published wants no document to say that what is released is not.
+// published wants no document to say that what is released is not, or to name another version for it. The changelog tells of earlier ones, too.
 func (t Tree) published() error {
 	tree := os.DirFS(t.Dir)
 	var found []error
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/runbooks/*.md"} {
 		files, err := fs.Glob(tree, pattern)
 		if err != nil {
 			return fmt.Errorf("list the documents: %w", err)
 		}
 		for _, file := range files {
-			text, err := fs.ReadFile(tree, file)
-			if err != nil {
-				return fmt.Errorf("read a document: %w", err)
-			}
-			for i, line := range strings.Split(string(text), "\n") {
+			found = append(found, eachLine(tree, file, func(line string) error {
 				if said := unpublished.FindString(line); said != "" {
-					found = append(found, fmt.Errorf("%s:%d says %q: take it out", file, i+1, said))
+					return fmt.Errorf("says %q: take it out", said)
 				}
-			}
+				for _, named := range own.FindAllStringSubmatch(line, -1) {
+					if version := named[1]; version != t.Version && file != "CHANGELOG.md" {
+						return fmt.Errorf("names version %s of this operator: write %s", version, t.Version)
+					}
+				}
+				return nil
+			}))
+		}
+	}
+	return errors.Join(append(found, t.developed(tree))...)
+}
+
+// developed wants the site's menu not to call the minor release one under development.
+func (t Tree) developed(tree fs.FS) error {
+	const menu = "docs/site/data/versions.yaml"
+	entry := fmt.Sprintf("version: %q", strings.TrimPrefix(semver.MajorMinor("v"+t.Version), "v"))
+	return eachLine(tree, menu, func(line string) error {
+		if strings.Contains(line, entry) && strings.Contains(line, "(development)") {
+			return errors.New(`says "(development)": take it out`)
+		}
+		return nil
+	})
+}
+
+// eachLine is what a judge says of the lines of a file.
+func eachLine(tree fs.FS, file string, judge func(line string) error) error {
+	text, err := fs.ReadFile(tree, file)
+	if err != nil {
+		return fmt.Errorf("read a document: %w", err)
+	}
+	var found []error
+	for i, line := range strings.Split(string(text), "\n") {
+		if err := judge(line); err != nil {
+			found = append(found, fmt.Errorf("%s:%d %w", file, i+1, err))
 		}
 	}
 	return errors.Join(found...)

@@ -101,9 +101,16 @@ func (s *story) deletes() {
 	s.gone()
 }
 
-// exempts applies the policies for an operator that OLM has installed in another namespace than the document's.
+// exempts applies the policies for an operator that OLM has installed in another namespace than the document's. They would check what later ones do.
 func (s *story) exempts() {
 	s.t.Helper()
+	s.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := s.Run(ctx, "delete", "--ignore-not-found", "-k", filepath.Join(next.Tree, "config", "admission")); err != nil {
+			s.t.Error(err)
+		}
+	})
 	s.types(next, next.Tree, s.commands("install.md", "With OLM", "kubectl kustomize config/admission"))
 }
 

@@ -144,7 +144,7 @@ func (v *valued) file(values string) (name string) {
 // complete wants a file to set every value that the chart has: what is added there is to be looked for here.
 func (v *valued) complete(folder, file string) {
 	v.t.Helper()
-	shown := v.types(next, folder, "helm show values dist/etcd-operator-0.1.0.tgz")
+	shown := v.types(next, folder, "helm show values dist/etcd-operator-"+next.Version+".tgz")
 	text, err := os.ReadFile(file)
 	must(v.t, err)
 	var chart, given map[string]any
