@@ -3,8 +3,11 @@ package stories
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,6 +102,7 @@ func divergedUnclear(t *testing.T, etcd edition, name string, c unclear) {
 	s.compacting("Auto Pilot says that nobody can tell whose data is wrong", func(object *v1beta2.EtcdCluster) bool {
 		return held(object, v1beta2.ReasonDivergedMemberUnclear, "differs")
 	})
+	s.savesSnapshot()
 	for range 2 {
 		s.compact()
 		s.look(time.Now().Format("15-04-05"))
@@ -109,6 +113,22 @@ func divergedUnclear(t *testing.T, etcd edition, name string, c unclear) {
 		}
 	}
 	s.report("a client of members whose data differs elsewhere saw")
+}
+
+// snapshotting is of those who type the document's commands, which listen on one port of this machine.
+var snapshotting sync.Mutex
+
+// savesSnapshot types what the document has those type who have to find out whose data is right.
+func (s *story) savesSnapshot() {
+	s.t.Helper()
+	snapshotting.Lock()
+	defer snapshotting.Unlock()
+	r := s.reader()
+	r.finds("etcdctl", builtTool(s.t, "etcd36/etcdctl"))
+	r.runs(s.commands("autopilot.md", "Diverged members", "snapshot save"))
+	if saved, err := os.Stat(filepath.Join(r.at.Folder, s.Name+"-0.db")); err != nil || saved.Size() == 0 {
+		s.t.Errorf("no snapshot of the first member was saved: %v", err)
+	}
 }
 
 // values are of keys that stay as they are. They are different, so that each can be found in a database.
