@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -101,7 +102,10 @@ func (m *migration) connectOld() *clientv3.Client {
 	for _, p := range pods.Items {
 		endpoints = append(endpoints, net.JoinHostPort(p.Status.PodIP, "2379"))
 	}
-	config := clientv3.Config{Endpoints: endpoints, TLS: m.tls, DialTimeout: time.Second, Logger: zap.NewNop()}
+	config := clientv3.Config{Endpoints: endpoints, DialTimeout: time.Second, Logger: zap.NewNop()}
+	if m.tls != nil {
+		config.TLS, config.DialOptions = m.tls, []grpc.DialOption{grpc.WithAuthority(m.tls.ServerName)}
+	}
 	if m.password != "" { // which etcd takes its time to check
 		config.Username, config.Password, config.DialTimeout = "root", m.password, time.Minute
 	}
@@ -114,7 +118,9 @@ func (m *migration) askOld(question func(context.Context, *clientv3.Client) erro
 	m.t.Helper()
 	etcd := m.connectOld()
 	defer func() { _ = etcd.Close() }()
-	must(m.t, question(m.t.Context(), etcd))
+	ctx, cancel := context.WithTimeout(m.t.Context(), limit)
+	defer cancel()
+	must(m.t, question(ctx, etcd))
 }
 
 // fills writes so many keys, and notes them: 100 at a time, fewer than etcd takes.
