@@ -58,7 +58,7 @@ func (m *migration) connectsOverTLS() {
 	if len(pods) != 1 {
 		m.t.Fatalf("one manifest was to be a pod with etcdctl: %q", pods)
 	}
-	m.prompt.saves("old-ctl.yaml", m.words.Replace(pods[0]))
+	m.prompt.saves("old-ctl.yaml", strings.ReplaceAll(pods[0], "VERSION", oldVersion))
 	m.runs("kubectl apply -f old-ctl.yaml && kubectl wait --for=condition=Ready pod/old-ctl --timeout=3m")
 	m.finds("kubectl-etcd", filepath.Join(buildPlugin(m.t), "kubectl-etcd"))
 	m.finds("etcdctl", builtTool(m.t, "etcd36/etcdctl"))
