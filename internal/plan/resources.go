@@ -211,15 +211,15 @@ func (v *view) lowered(have Resources) Resources {
 	return have
 }
 
-// mostMemory is how many bytes of memory a voter may use: no end of it if its server tells nothing of its database or its heap, none if no server
-// runs. No number of a member is so large that the sum is none.
+// mostMemory is how many bytes of memory a voter may use: none if its pod is on no node, and no end of it if its server does not tell of its
+// database and its heap, or has not for a quarter of an hour. No number of a member is so large that the sum is none.
 func (v *view) mostMemory(m Member) int64 {
 	if v.pods[m.Name].Node == "" {
 		return 0
 	}
 	a, answers := v.answer(m)
 	u := v.usage(m)
-	if !answers || u.Heap == 0 {
+	if !answers || u.Heap == 0 || u.Used.Memory == 0 {
 		return pebibyte
 	}
 	return max(u.Used.Memory, u.Peak.Memory, min(a.DBSize, pebibyte)+min(u.Heap, pebibyte)+besideHeap)
@@ -280,6 +280,8 @@ func (v *view) usage(m Member) Usage {
 func (a CommitTuning) describeResources() Description {
 	what := fmt.Sprintf("%s instead of %s", a.Resized.Now, a.FromResources)
 	switch {
+	case a.Because != "" && a.Resized.Now == a.FromResources:
+		what = fmt.Sprintf("the members go on requesting %s, although %s", a.Resized.Now, a.Because)
 	case a.Because != "":
 		what = fmt.Sprintf("the members request %s again, because %s", what, a.Because)
 	case a.Member != "":

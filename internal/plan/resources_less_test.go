@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -61,10 +62,12 @@ func TestGiveUpAboveUse(t *testing.T) {
 		"no metrics":         {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[1:] }, most.Memory},
 		"the heap is absent": {func(o *Observed) { o.Etcd.Usages[0].Heap = 0 }, most.Memory},
 		"no answer":          {func(o *Observed) { *o = silent(*o, 0) }, most.Memory},
+		"more was used":      {func(o *Observed) { o.Etcd.Usages[2].Peak.Memory = 3800 * mebi }, 3800 * mebi},
+		"it has just begun":  {func(o *Observed) { o.Etcd.Usages[1].Used.Memory = 0 }, most.Memory},
 		"nothing runs":       {func(o *Observed) { *o = silent(*o, 0); o.Pods[0].Node = "" }, spec.Memory},
 	} {
 		t.Run(title, func(t *testing.T) {
-			o := requesting(changed(spec, most, 20*time.Minute, ""), func(o *Observed) {
+			o := requesting(changed(spec, most, 30*time.Minute, ""), func(o *Observed) {
 				o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred: no room", now.Add(-11*time.Minute)
 			}, c.change)
 			act, ok := giveUpResize(newView(o)).(CommitTuning)
@@ -72,6 +75,24 @@ func TestGiveUpAboveUse(t *testing.T) {
 				t.Errorf("members are given %s again, want %dMi of memory", got, c.want/mebi)
 			}
 		})
+	}
+}
+
+// TestGiveUpAwaitsMemory gives nothing up for want of knowing what a member uses until that takes too long, unless memory is as it was.
+func TestGiveUpAwaitsMemory(t *testing.T) {
+	silentFor := func(ago time.Duration, to Resources) Action {
+		o := requesting(changed(spec, to, ago, ""), func(o *Observed) { o.Pods[2].ResizeInfeasible, o.Etcd.Usages[0].Heap = true, 0 })
+		return giveUpResize(newView(o))
+	}
+	memory := Resources{spec.CPU, most.Memory}
+	if act := silentFor(29*time.Minute, memory); act != nil {
+		t.Errorf("it is given up at once: %#v", act)
+	}
+	if act, ok := silentFor(30*time.Minute, memory).(CommitTuning); !ok || act.Resized.Now != memory || !strings.Contains(Describe(act).Message, "go on requesting") {
+		t.Errorf("it is not given up: %#v", act)
+	}
+	if act, ok := silentFor(time.Minute, Resources{most.CPU, spec.Memory}).(CommitTuning); !ok || act.Resized.Now != spec {
+		t.Errorf("of CPU nothing has to be known: %#v", act)
 	}
 }
 

@@ -1,6 +1,12 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// memoryToldWithin is how long a resize of memory is not given up for want of knowing what a member uses: it tells that after a quarter of an hour.
+const memoryToldWithin = 30 * time.Minute
 
 // resizable reports whether the pod can be resized in place now. Where that would restart etcd it is an update like any other. Less memory may end
 // etcd, so there one member follows another, as in an update: once all others are healthy, and have been resized.
@@ -28,7 +34,11 @@ func giveUpResize(v *view) Action {
 	}
 	back := r.Before
 	for _, m := range v.voters {
-		back.Memory = max(back.Memory, min(r.Now.Memory, v.mostMemory(m)))
+		most := v.mostMemory(m)
+		if most == pebibyte && r.Now.Memory > r.Before.Memory && v.Now.Sub(r.Since) < memoryToldWithin {
+			return nil
+		}
+		back.Memory = max(back.Memory, min(r.Now.Memory, most))
 	}
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: why}
 	act.Resized.Now, act.Resized.Before, act.Resized.Since, act.Resized.GivenUp = back, back, v.Now, why

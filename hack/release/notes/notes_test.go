@@ -142,6 +142,7 @@ func TestCheck(t *testing.T) {
 		"nothing yet":     {version: "0.1.0", notYet: `docs/install.md:3 says "Nothing is published yet"`, change: saying("docs/install.md", "# Install\n\nNothing is published yet. Wait.\n")},
 		"not released":    {version: "0.1.0", notYet: `README.md:2 says ", not released |"`, change: saying("README.md", "| --- | --- |\n| 0.1.0, not released | 1.36 |\n")},
 		"another version": {version: "0.1.0", notYet: `docs/install.md:1 names version 0.0.9 of this operator: write 0.1.0`, change: saying("docs/install.md", "dist/v0.1.0, releases/download/v0.0.9/install.yaml and ETCD_VERSION=3.6.16\n")},
+		"a pre-release":   {version: "0.2.0-rc.1", never: "CHANGELOG.md", notYet: "docs/install.md:2 names version 0.2.0-rc.2 of this operator", change: saying("docs/install.md", "dist/etcd-operator-0.2.0-rc.1.tgz catalog-v0.2.0-rc.1.yaml\netcd-operator-0.2.0-rc.2.tgz\n")},
 		"in development":  {version: "0.2.0", notYet: `docs/site/data/versions.yaml:1 says "(development)"`},
 		"another commit":  {version: "0.1.0", notYet: "the tag v0.1.0", change: tagged},
 		"a changed tree":  {version: "0.1.0", notYet: "CHANGELOG.md", change: changed},

@@ -20,6 +20,8 @@ var (
 	// own matches a version of this project: in the name or address of what is released, or in a command about it.
 	own = regexp.MustCompile(`(?:etcd-operator(?:-bundle|-catalog)?[-:/]v?|charts/etcd-operator --version |releases/download/v|dist/v|(?:catalog|pushed)-v|` +
 		`\bVERSION=|STAMP=v|checkout v|--branch v|tag -s v|-m v|origin v)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.]*[0-9A-Za-z])?)`)
+	// ending is what a file has behind its version.
+	ending = regexp.MustCompile(`\.(?:tgz|txt|yaml)$`)
 )
 
 // published wants no document to say that what is released is not, or to name another version for it. The changelog tells of earlier ones, too.
@@ -37,7 +39,7 @@ func (t Tree) published() error {
 					return fmt.Errorf("says %q: take it out", said)
 				}
 				for _, named := range own.FindAllStringSubmatch(line, -1) {
-					if version := named[1]; version != t.Version && file != "CHANGELOG.md" {
+					if version := ending.ReplaceAllString(named[1], ""); version != t.Version && file != "CHANGELOG.md" {
 						return fmt.Errorf("names version %s of this operator: write %s", version, t.Version)
 					}
 				}
