@@ -19,7 +19,7 @@ func runbookPath(t *testing.T) string {
 	t.Helper()
 	folder := buildPlugin(t)
 	must(t, os.Symlink(env.Kubectl, filepath.Join(folder, "kubectl")))
-	must(t, os.Symlink(builtTool(t, "etcd36/etcdctl"), filepath.Join(folder, "etcdctl")))
+	must(t, os.Symlink(builtEtcdctl(t), filepath.Join(folder, "etcdctl")))
 	return folder
 }
 

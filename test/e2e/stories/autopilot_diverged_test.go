@@ -124,7 +124,7 @@ func (s *story) savesSnapshot() {
 	snapshotting.Lock()
 	defer snapshotting.Unlock()
 	r := s.reader()
-	r.finds("etcdctl", builtTool(s.t, "etcd36/etcdctl"))
+	r.finds("etcdctl", builtEtcdctl(s.t))
 	r.runs(s.commands("autopilot.md", "Diverged members", "snapshot save"))
 	if saved, err := os.Stat(filepath.Join(r.at.Folder, s.Name+"-0.db")); err != nil || saved.Size() == 0 {
 		s.t.Errorf("no snapshot of the first member was saved: %v", err)

@@ -61,7 +61,7 @@ func (m *migration) connectsOverTLS() {
 	m.prompt.saves("old-ctl.yaml", strings.ReplaceAll(pods[0], "VERSION", oldVersion))
 	m.runs("kubectl apply -f old-ctl.yaml && kubectl wait --for=condition=Ready pod/old-ctl --timeout=3m")
 	m.finds("kubectl-etcd", filepath.Join(buildPlugin(m.t), "kubectl-etcd"))
-	m.finds("etcdctl", builtTool(m.t, "etcd36/etcdctl"))
+	m.finds("etcdctl", builtEtcdctl(m.t))
 	m.saves("backup.yaml", func(manifest string) string {
 		return strings.Replace(strings.ReplaceAll(manifest, "http://", "https://"), "  storage:", "  clientTLSSecret: old-tls\n  storage:", 1)
 	})

@@ -63,7 +63,7 @@ func (s *story) readerWithPlugin(plugins string) *prompt {
 	s.t.Helper()
 	r := s.reader()
 	r.finds("kubectl-etcd", filepath.Join(plugins, "kubectl-etcd"))
-	r.finds("etcdctl", builtTool(s.t, "etcd36/etcdctl"))
+	r.finds("etcdctl", builtEtcdctl(s.t))
 	return r
 }
 
@@ -73,10 +73,10 @@ func (p *prompt) finds(name, program string) {
 	must(p.t, os.Symlink(program, filepath.Join(p.at.Path, name)))
 }
 
-// builtTool is the path of a program that hack/tools pins, which is built first if need be.
-func builtTool(t *testing.T, name string) string {
+// builtEtcdctl is the path of the etcdctl that hack/tools pins, which is built first if need be.
+func builtEtcdctl(t *testing.T) string {
 	t.Helper()
-	build := exec.CommandContext(t.Context(), "go", "run", ".", name)
+	build := exec.CommandContext(t.Context(), "go", "run", ".", "etcd36/etcdctl")
 	build.Dir, build.Stderr = filepath.Join(env.Root, "hack", "tool"), os.Stderr
 	path, err := build.Output()
 	must(t, err)
