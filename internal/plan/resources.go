@@ -211,18 +211,18 @@ func (v *view) lowered(have Resources) Resources {
 	return have
 }
 
-// mostMemory is how many bytes of memory a voter may use: none if its pod is on no node, and no end of it if its server does not tell of its
-// database and its heap, or has not for a quarter of an hour. No number of a member is so large that the sum is none.
-func (v *view) mostMemory(m Member) int64 {
+// mostMemory is how many bytes of memory a voter may use: none if its pod is on no node. It is not known if its server does not tell of its database
+// and its heap, or has not for a quarter of an hour. No number of a member is so large that the sum is none.
+func (v *view) mostMemory(m Member) (bytes int64, known bool) {
 	if v.pods[m.Name].Node == "" {
-		return 0
+		return 0, true
 	}
 	a, answers := v.answer(m)
 	u := v.usage(m)
 	if !answers || u.Heap == 0 || u.Used.Memory == 0 {
-		return pebibyte
+		return 0, false
 	}
-	return max(u.Used.Memory, u.Peak.Memory, min(a.DBSize, pebibyte)+min(u.Heap, pebibyte)+besideHeap)
+	return max(u.Used.Memory, u.Peak.Memory, min(a.DBSize, pebibyte)+min(u.Heap, pebibyte)+besideHeap), true
 }
 
 // lower is loweredShare of what there is, within bounds, if so little was used at most.

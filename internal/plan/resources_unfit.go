@@ -34,11 +34,15 @@ func giveUpResize(v *view) Action {
 	}
 	back := r.Before
 	for _, m := range v.voters {
-		most := v.mostMemory(m)
-		if most == pebibyte && r.Now.Memory > r.Before.Memory && v.Now.Sub(r.Since) < memoryToldWithin {
+		most, known := v.mostMemory(m)
+		switch {
+		case known:
+			back.Memory = max(back.Memory, min(r.Now.Memory, most))
+		case r.Now.Memory > r.Before.Memory && v.Now.Sub(r.Since) < memoryToldWithin:
 			return nil
+		default:
+			back.Memory = max(back.Memory, r.Now.Memory)
 		}
-		back.Memory = max(back.Memory, min(r.Now.Memory, most))
 	}
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: why}
 	act.Resized.Now, act.Resized.Before, act.Resized.Since, act.Resized.GivenUp = back, back, v.Now, why

@@ -34,20 +34,32 @@ func (t Tree) published() error {
 			return fmt.Errorf("list the documents: %w", err)
 		}
 		for _, file := range files {
-			found = append(found, eachLine(tree, file, func(line string) error {
-				if said := unpublished.FindString(line); said != "" {
-					return fmt.Errorf("says %q: take it out", said)
-				}
-				for _, named := range own.FindAllStringSubmatch(line, -1) {
-					if version := ending.ReplaceAllString(named[1], ""); version != t.Version && file != "CHANGELOG.md" {
-						return fmt.Errorf("names version %s of this operator: write %s", version, t.Version)
-					}
-				}
-				return nil
-			}))
+			judges := []func(string) error{unreleased}
+			if file != "CHANGELOG.md" {
+				judges = append(judges, t.otherVersion)
+			}
+			found = append(found, eachLine(tree, file, judges...))
 		}
 	}
 	return errors.Join(append(found, t.developed(tree))...)
+}
+
+// unreleased wants a line not to say that what is released is not.
+func unreleased(line string) error {
+	if said := unpublished.FindString(line); said != "" {
+		return fmt.Errorf("says %q: take it out", said)
+	}
+	return nil
+}
+
+// otherVersion wants a line to name no other version of this project.
+func (t Tree) otherVersion(line string) error {
+	for _, named := range own.FindAllStringSubmatch(line, -1) {
+		if version := ending.ReplaceAllString(named[1], ""); version != t.Version {
+			return fmt.Errorf("names version %s of this operator: write %s", version, t.Version)
+		}
+	}
+	return nil
 }
 
 // developed wants the site's menu not to call the minor release one under development.
@@ -62,16 +74,19 @@ func (t Tree) developed(tree fs.FS) error {
 	})
 }
 
-// eachLine is what a judge says of the lines of a file.
-func eachLine(tree fs.FS, file string, judge func(line string) error) error {
+// eachLine is what the first judge who objects says of each line of a file.
+func eachLine(tree fs.FS, file string, judges ...func(line string) error) error {
 	text, err := fs.ReadFile(tree, file)
 	if err != nil {
 		return fmt.Errorf("read a document: %w", err)
 	}
 	var found []error
 	for i, line := range strings.Split(string(text), "\n") {
-		if err := judge(line); err != nil {
-			found = append(found, fmt.Errorf("%s:%d %w", file, i+1, err))
+		for _, judge := range judges {
+			if err := judge(line); err != nil {
+				found = append(found, fmt.Errorf("%s:%d %w", file, i+1, err))
+				break
+			}
 		}
 	}
 	return errors.Join(found...)

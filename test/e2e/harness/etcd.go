@@ -34,7 +34,7 @@ func connect(pod corev1.Pod, config *tls.Config, user, password string) (*client
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:   []string{scheme + net.JoinHostPort(pod.Status.PodIP, "2379")},
 		TLS:         config,
-		DialOptions: dialOptions(config),
+		DialOptions: DialOptions(config),
 		DialTimeout: time.Second,
 		Username:    user,
 		Password:    password,

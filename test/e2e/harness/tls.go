@@ -46,8 +46,8 @@ func (c *Cluster) clientConfig(pod corev1.Pod) (*tls.Config, error) {
 	}, nil
 }
 
-// dialOptions have the client verify the member's name: by itself it verifies the address.
-func dialOptions(config *tls.Config) []grpc.DialOption {
+// DialOptions have the client verify the member's name: by itself it verifies the address.
+func DialOptions(config *tls.Config) []grpc.DialOption {
 	if config == nil {
 		return nil
 	}

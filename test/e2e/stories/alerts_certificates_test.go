@@ -28,13 +28,10 @@ const certificateLife, expiresIn = 24 * time.Hour, 2 * time.Hour
 func (o *ownCertificates) issue(use string, end time.Time) map[string][]byte {
 	o.t.Helper()
 	domain := o.cluster + "." + o.namespace + ".svc"
-	leaf, err := pki.Issue(rand.Reader, o.authority, pki.Request{
+	certificate, key := certified(o.t, o.authority, pki.Request{
 		CommonName: use, Names: []string{"*." + domain, domain, o.cluster + "-client." + o.namespace + ".svc", "localhost"},
 		Now: end.Add(-certificateLife), Lifetime: certificateLife, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	})
-	must(o.t, err)
-	certificate, key, err := leaf.Encode()
-	must(o.t, err)
 	return map[string][]byte{use + ".crt": certificate, use + ".key": key, use + "-ca.crt": pki.Encode(o.authority.Chain)}
 }
 

@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -102,9 +101,8 @@ func (m *migration) connectOld() *clientv3.Client {
 	for _, p := range pods.Items {
 		endpoints = append(endpoints, net.JoinHostPort(p.Status.PodIP, "2379"))
 	}
-	config := clientv3.Config{Endpoints: endpoints, DialTimeout: time.Second, Logger: zap.NewNop()}
-	if m.tls != nil {
-		config.TLS, config.DialOptions = m.tls, []grpc.DialOption{grpc.WithAuthority(m.tls.ServerName)}
+	config := clientv3.Config{
+		Endpoints: endpoints, TLS: m.tls, DialOptions: harness.DialOptions(m.tls), DialTimeout: time.Second, Logger: zap.NewNop(),
 	}
 	if m.password != "" { // which etcd takes its time to check
 		config.Username, config.Password, config.DialTimeout = "root", m.password, time.Minute

@@ -30,9 +30,7 @@ func TestMigrateWithPassword(t *testing.T) {
 		v1beta2.ConditionBackedUp, v1beta2.ReasonEtcdAccessDenied)
 
 	m.saves("backup.yaml", withPassword("old", key))
-	m.saves("new.yaml", func(manifest string) string {
-		return strings.TrimRight(manifest, "\n") + "\n  tls: {managed: {extraServerNames: [old-client]}}\n"
-	})
+	m.saves("new.yaml", servingOverTLS)
 	before := m.readOld()
 	m.runs(m.blocks("Rehearse", 2)[0])
 	m.sameKeys("the new cluster has", before, m.read())
@@ -42,6 +40,11 @@ func TestMigrateWithPassword(t *testing.T) {
 		t.Error("root has two passwords")
 	}
 	m.refuses("nobody")
+}
+
+// servingOverTLS has the new cluster serve over TLS, by the name that clients know the old etcd by, too.
+func servingOverTLS(manifest string) string {
+	return strings.TrimRight(manifest, "\n") + "\n  tls: {managed: {extraServerNames: [old-client]}}\n"
 }
 
 // withPassword has a backup log in with the password under that key of a Secret.

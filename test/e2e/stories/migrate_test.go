@@ -28,13 +28,7 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 	m := beginMigration(t, "migrate", oldEtcd+oldApp)
 	m.saves("backup.yaml", nil)
 	m.saves("new.yaml", nil)
-	m.fills(3000)
-	m.works("with the old etcd")
-
-	stop := m.writes("rehearsing")
-	m.rehearses()
-	m.cutsOver(stop)
-	m.serves("after the cut-over", m.read, m.readOld)
+	m.moves(3000)
 
 	m.runsAll("Way back", 1)
 	m.serves("after the way back", m.readOld, m.read)
@@ -49,9 +43,7 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 	m.again = "-3"
 	m.cutsOver(m.writes("at last"))
 	m.serves("after the third cut-over", m.read, m.readOld)
-	m.deletesOld()
-	m.works("without the old etcd")
-	m.hasAcknowledged()
+	m.leavesOld()
 }
 
 // migration is a story of an EtcdCluster, new, that the document makes beside an old etcd.
@@ -65,9 +57,8 @@ type migration struct {
 	acknowledged map[string]string
 	// password is root's where authentication is on, empty where it is off.
 	password string
-	// tls is how to connect to the old etcd, nil if it serves without TLS. moveClients changes the application's certificate then, while it is stopped.
-	tls         *tls.Config
-	moveClients func()
+	// tls is how to connect to the old etcd, nil if it serves without TLS.
+	tls *tls.Config
 }
 
 // beginMigration starts the old etcd.
@@ -132,6 +123,25 @@ func (m *migration) runsAll(section string, want int) {
 	}
 }
 
+// moves has an application, and that many keys, move to the new cluster.
+func (m *migration) moves(keys int) {
+	m.t.Helper()
+	m.fills(keys)
+	m.works("with the old etcd")
+	stop := m.writes("rehearsing")
+	m.rehearses()
+	m.cutsOver(stop)
+	m.serves("after the cut-over", m.read, m.readOld)
+}
+
+// leavesOld deletes the old etcd, and wants the application to work without it, and the new cluster to have all that it has acknowledged.
+func (m *migration) leavesOld() {
+	m.t.Helper()
+	m.deletesOld()
+	m.works("without the old etcd")
+	m.hasAcknowledged()
+}
+
 func (m *migration) rehearses() {
 	m.t.Helper()
 	blocks := m.blocks("Rehearse", 2)
@@ -162,8 +172,8 @@ func (m *migration) cutsOver(stop func()) {
 	if at := m.read().revision; at < before.revision+1_000_000_000 {
 		m.t.Errorf("the new cluster is at revision %d, and the old one at %d", at, before.revision)
 	}
-	if m.moveClients != nil {
-		m.moveClients()
+	if m.tls != nil {
+		m.presentsNewCertificate()
 	}
 	m.runs(blocks[3])
 	m.works("led to the new cluster")

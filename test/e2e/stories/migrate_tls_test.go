@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,20 +33,15 @@ func TestMigrateWithTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Leaf())
 	m.tls = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "old-client", Certificates: []tls.Certificate{application.pair}}
-	m.moveClients = func() {
-		m.runs(`kubectl patch deployment app --type=json -p '[{"op": "replace", "path": "/spec/template/spec/volumes/0/secret/secretName", "value": "new-client"}]'`)
-	}
 	m.connectsOverTLS()
-	m.fills(300)
-	m.works("with the old etcd")
+	m.moves(300)
+	m.leavesOld()
+}
 
-	stop := m.writes("rehearsing")
-	m.rehearses()
-	m.cutsOver(stop)
-	m.serves("after the cut-over", m.read, m.readOld)
-	m.deletesOld()
-	m.works("without the old etcd")
-	m.hasAcknowledged()
+// presentsNewCertificate has the application, while it is stopped, take the certificate for clients of the new cluster from then on.
+func (m *migration) presentsNewCertificate() {
+	m.t.Helper()
+	m.runs(`kubectl patch deployment app --type=json -p '[{"op": "replace", "path": "/spec/template/spec/volumes/0/secret/secretName", "value": "new-client"}]'`)
 }
 
 // connectsOverTLS makes what the document has those make who connect to the old etcd over TLS, and the manifests with what it has them add.
@@ -60,14 +54,11 @@ func (m *migration) connectsOverTLS() {
 	}
 	m.prompt.saves("old-ctl.yaml", strings.ReplaceAll(pods[0], "VERSION", oldVersion))
 	m.runs("kubectl apply -f old-ctl.yaml && kubectl wait --for=condition=Ready pod/old-ctl --timeout=3m")
-	m.finds("kubectl-etcd", filepath.Join(buildPlugin(m.t), "kubectl-etcd"))
-	m.finds("etcdctl", builtEtcdctl(m.t))
+	m.findsPlugin(buildPlugin(m.t))
 	m.saves("backup.yaml", func(manifest string) string {
 		return strings.Replace(strings.ReplaceAll(manifest, "http://", "https://"), "  storage:", "  clientTLSSecret: old-tls\n  storage:", 1)
 	})
-	m.saves("new.yaml", func(manifest string) string {
-		return strings.TrimRight(manifest, "\n") + "\n  tls: {managed: {extraServerNames: [old-client]}}\n"
-	})
+	m.saves("new.yaml", servingOverTLS)
 }
 
 // oldWithTLS changes the old etcd, and the application, so that they talk over TLS.
@@ -91,10 +82,7 @@ type issued struct {
 // theirs has an authority issue a certificate that is kept in a Secret as Kubernetes' own tools make them.
 func theirs(t *testing.T, secret string, by *pki.Pair, r pki.Request) issued {
 	t.Helper()
-	leaf, err := pki.Issue(rand.Reader, by, r)
-	must(t, err)
-	certificate, key, err := leaf.Encode()
-	must(t, err)
+	certificate, key := certified(t, by, r)
 	pair, err := tls.X509KeyPair(certificate, key)
 	must(t, err)
 	manifest, err := json.Marshal(corev1.Secret{

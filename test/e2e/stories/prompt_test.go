@@ -62,9 +62,15 @@ func (s *story) commands(document, section, having string, without ...string) st
 func (s *story) readerWithPlugin(plugins string) *prompt {
 	s.t.Helper()
 	r := s.reader()
-	r.finds("kubectl-etcd", filepath.Join(plugins, "kubectl-etcd"))
-	r.finds("etcdctl", builtEtcdctl(s.t))
+	r.findsPlugin(plugins)
 	return r
+}
+
+// findsPlugin has kubectl's plugin, which is in a folder, and etcdctl be found.
+func (p *prompt) findsPlugin(plugins string) {
+	p.t.Helper()
+	p.finds("kubectl-etcd", filepath.Join(plugins, "kubectl-etcd"))
+	p.finds("etcdctl", builtEtcdctl(p.t))
 }
 
 // finds has a program be found by a name.

@@ -2,7 +2,6 @@ package stories
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 	"maps"
@@ -109,14 +108,10 @@ func (s *story) expired(by *pki.Pair, name string, text []byte) (certificate, ke
 	s.t.Helper()
 	chain, err := pki.ParseCertificates(pki.Text{Name: name, PEM: text})
 	must(s.t, err)
-	leaf, err := pki.Issue(rand.Reader, by, pki.Request{
+	return certified(s.t, by, pki.Request{
 		CommonName: chain[0].Subject.CommonName, Names: chain[0].DNSNames, Usages: chain[0].ExtKeyUsage,
 		Now: by.Leaf().NotBefore.Add(pki.Backdate), Lifetime: time.Second,
 	})
-	must(s.t, err)
-	certificate, key, err = leaf.Encode()
-	must(s.t, err)
-	return certificate, key
 }
 
 func (s *story) ownSecret(name string) *corev1.Secret {

@@ -243,15 +243,22 @@ func (g *givenSecrets) write(now time.Time) {
 	ca := pki.Encode(authority.Chain)
 	domain := "." + g.cluster + "." + g.namespace + ".svc"
 	for _, use := range []string{"peer", "server", "etcd-client"} {
-		leaf, err := pki.Issue(rand.Reader, authority, pki.Request{
+		certificate, key := certified(g.t, authority, pki.Request{
 			CommonName: use, Names: []string{"*" + domain, domain[1:], g.cluster + "-client." + g.namespace + ".svc", "localhost"},
 			Now: now, Lifetime: 23 * time.Hour, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		})
-		must(g.t, err)
-		certificate, key, err := leaf.Encode()
-		must(g.t, err)
 		g.store(use, map[string][]byte{use + ".crt": certificate, use + ".key": key, use + "-ca.crt": ca})
 	}
+}
+
+// certified has an authority issue a certificate with a key of its own.
+func certified(t *testing.T, by *pki.Pair, r pki.Request) (certificate, key []byte) {
+	t.Helper()
+	leaf, err := pki.Issue(rand.Reader, by, r)
+	must(t, err)
+	certificate, key, err = leaf.Encode()
+	must(t, err)
+	return certificate, key
 }
 
 // breaks spoils one of them.
