@@ -277,7 +277,7 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 # The other tests look at the clock and often wait: the explorer gets what they leave of the processors.
 .PHONY: test-explored
 test-explored:
-	nice go test -timeout=40m -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'
+	nice go test -timeout=60m -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'
 
 .PHONY: test-rest
 test-rest:

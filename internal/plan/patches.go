@@ -107,7 +107,7 @@ func PatchDue(o Observed) bool {
 
 // behind reports whether there is a newer release of the minor release in the spec.
 func (c Cluster) behind() bool {
-	return version.Minor(c.NewestPatch) == version.Minor(c.Version) && version.Compare(c.NewestPatch, c.Version) > 0
+	return version.Compare(c.NewestPatch, c.Version) > 0 && version.Minor(c.NewestPatch) == version.Minor(c.Version)
 }
 
 // following updates etcd to the newest patch release while all is calm, once a backup was verified that has the data of the last day: what a

@@ -48,7 +48,7 @@ func (v *view) learnerLimit() int {
 			return 1
 		}
 		if ok {
-			version, err := semver.NewVersion(a.Version)
+			version, err := semver.StrictNewVersion(a.Version)
 			if err != nil || version.Major() == 3 && version.Minor() < 6 {
 				return 1
 			}

@@ -40,8 +40,8 @@ func Compare(a, b string) int {
 	if a == b { // almost always
 		return 0
 	}
-	first, errA := semver.NewVersion(a)
-	second, errB := semver.NewVersion(b)
+	first, errA := parse(a)
+	second, errB := parse(b)
 	switch {
 	case errA != nil && errB != nil:
 		return 0
@@ -55,9 +55,17 @@ func Compare(a, b string) int {
 
 // Minor is a version's minor release in etcd's own form, such as "3.6"; empty if it is not a version.
 func Minor(v string) string {
-	parsed, err := semver.NewVersion(v)
+	parsed, err := parse(v)
 	if err != nil {
 		return ""
 	}
 	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
+}
+
+// parse reads a whole version, which almost all are, without the regular expression that others take.
+func parse(v string) (*semver.Version, error) {
+	if whole, err := semver.StrictNewVersion(v); err == nil {
+		return whole, nil
+	}
+	return semver.NewVersion(v)
 }

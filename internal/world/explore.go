@@ -107,7 +107,8 @@ func Explore(s Scenario) *Report {
 		}
 		e.fair = append(e.fair, &fairRuns{order: order, good: map[uint64]bool{}})
 	}
-	level := e.visit(nil, s.start(), -1, Move{})
+	start := s.start()
+	level := e.visit(nil, start, start.Key(), -1, Move{})
 	for len(level) > 0 && e.report.Violation == nil {
 		var next []state
 		for i, at := range level {
@@ -148,16 +149,15 @@ func (s *Scenario) start() *World {
 	return w
 }
 
-// state is a world to go on from, its number and its key.
+// state is a world to go on from, its node and its key.
 type state struct {
 	world *World
 	node  int
 	key   uint64
 }
 
-// visit adds a state to the level unless it was seen before.
-func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
-	key := w.Key()
+// visit adds the world, which has that key, to the level unless it was seen before.
+func (e *explorer) visit(level []state, w *World, key uint64, parent int, m Move) []state {
 	if _, met := e.seen[key]; met {
 		return level
 	}
@@ -179,7 +179,7 @@ func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
 // expand checks where the state leads in the end, and visits those that come next. The operator takes its turn but once:
 // that is most of the work.
 func (e *explorer) expand(level []state, at state) []state {
-	t := at.world.turn()
+	t := at.world.turn(at.key)
 	if t != nil {
 		e.record(at, t.after)
 	}
@@ -190,18 +190,18 @@ func (e *explorer) expand(level []state, at state) []state {
 		}
 	}
 	for _, m := range at.world.moves(e.scenario, t) {
-		var next *World
 		if m.Kind == passes {
-			next = t.after
+			level = e.visit(level, t.after, t.key, at.node, m)
 		} else {
-			next = at.world.Clone()
+			next := at.world.Clone()
 			next.Do(m)
-		}
-		if m.Kind == passReadsOn {
-			e.record(at, next)
+			if m.Kind == passReadsOn {
+				e.record(at, next)
+			}
+			level = e.visit(level, next, next.Key(), at.node, m)
 		}
 		e.report.Moves++
-		if level = e.visit(level, next, at.node, m); e.report.Violation != nil {
+		if e.report.Violation != nil {
 			return level
 		}
 	}

@@ -19,9 +19,9 @@ const (
 	operatorFirst     policy = true
 )
 
-// fairMove is the next move of a run without any further faults, false at its end. What a pass of the operator would do
-// may be known already.
-func (w *World) fairMove(order policy, known *turn) (Move, *turn, bool) {
+// fairMove is the next move of a run without any further faults from the state with that key, false at its end. What a pass of the operator
+// would do may be known already.
+func (w *World) fairMove(order policy, key uint64, known *turn) (Move, *turn, bool) {
 	switch {
 	case w.Pending != nil:
 		return Move{passGoesOn, ""}, nil, true
@@ -33,7 +33,7 @@ func (w *World) fairMove(order policy, known *turn) (Move, *turn, bool) {
 		return bound[0], nil, true
 	}
 	if known == nil {
-		known = w.turn()
+		known = w.turn(key)
 	}
 	if known.changes {
 		return Move{passes, ""}, known, true
@@ -47,21 +47,23 @@ func (w *World) fairMove(order policy, known *turn) (Move, *turn, bool) {
 	return Move{}, nil, false
 }
 
-// turn is what a pass of the operator makes of a world.
+// turn is what a pass of the operator makes of a world, and the key of that.
 type turn struct {
 	after *World
+	key   uint64
 	// changes is false if the pass would change nothing.
 	changes bool
 }
 
-// turn lets the operator act on a copy of the world. It is nil while a pass is held up.
-func (w *World) turn() *turn {
+// turn lets the operator act on a copy of the world, which has that key. It is nil while a pass is held up.
+func (w *World) turn(key uint64) *turn {
 	if !w.undisturbed() {
 		return nil
 	}
 	after := w.Clone()
 	after.Do(Move{passes, ""})
-	return &turn{after, after.Key() != w.Key()}
+	next := after.Key()
+	return &turn{after, next, next != key}
 }
 
 // fairly makes the move in a run without any further faults, and returns the world after it.
@@ -96,7 +98,7 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 	var moves []Move
 	var seen []uint64
 	for {
-		key := run.calm()
+		key := run.Key()
 		if slices.Contains(seen, key) && run.spoilt() {
 			if why := run.stopped(recoverable); why != "" {
 				return why, moves, run
@@ -112,7 +114,7 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 		reached, met := f.good[key]
 		if !met {
 			seen = append(seen, key)
-			if m, next, more := run.fairMove(f.order, known); more && len(moves) < fairLimit {
+			if m, next, more := run.fairMove(f.order, key, known); more && len(moves) < fairLimit {
 				run, known = run.fairly(m, next), nil
 				moves = append(moves, m)
 				if run.Broken != "" {
@@ -181,7 +183,7 @@ func (w *World) ending(reached, recoverable bool) string {
 // Settle lets the world run without faults until it comes to rest, for a scenario to begin there.
 func (w *World) Settle() {
 	for range fairLimit {
-		m, _, more := w.fairMove(surroundingsFirst, nil)
+		m, _, more := w.fairMove(surroundingsFirst, w.Key(), nil)
 		if !more {
 			return
 		}

@@ -42,7 +42,7 @@ func (w *World) Foresee() Foreseen {
 			return out
 		}
 		seen = append(seen, key)
-		m, known, more := run.fairMove(surroundingsFirst, nil)
+		m, known, more := run.fairMove(surroundingsFirst, key, nil)
 		if !more {
 			out.End, _ = run.Decide()
 			out.After = late

@@ -56,14 +56,6 @@ func (w *World) Key() uint64 {
 	return xxhash.Sum64(e.buf)
 }
 
-// calm is the key of the state apart from what may still be done to it.
-func (w *World) calm() uint64 {
-	faults, edits := w.Faults, w.Edits
-	w.Faults, w.Edits = 0, nil
-	defer func() { w.Faults, w.Edits = faults, edits }()
-	return w.Key()
-}
-
 func (e *encoder) spec(s Spec) {
 	e.number(s.Size)
 	e.flags(s.Persistent)

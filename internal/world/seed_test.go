@@ -58,7 +58,7 @@ func foreseesAllTheWay(t *testing.T, w *World) {
 			foreseesTheSame(t, w, o)
 			states++
 		}
-		m, known, more := w.fairMove(surroundingsFirst, nil)
+		m, known, more := w.fairMove(surroundingsFirst, w.Key(), nil)
 		if !more {
 			break
 		}

@@ -27,7 +27,7 @@ func TestMovesTouchOnlyTheirWorld(t *testing.T) {
 		up.Version, moved.Persistent = "3.7.3", !spec.Persistent
 		w.Faults, w.Edits = 3, []Spec{up, moved, spec}
 		for range 40 {
-			moves := w.moves(everything(), w.turn())
+			moves := w.moves(everything(), w.turn(w.Key()))
 			if len(moves) == 0 {
 				return
 			}
