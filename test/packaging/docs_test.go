@@ -124,13 +124,19 @@ func TestDocumentTests(t *testing.T) {
 	}
 }
 
-// testFolders gives, of every test, the folders that have one of that name, and the text of all test files there.
+// testFolders gives, of every test, the folders that have one of that name, and the text of all test files there. What was built, among it a release's
+// own copy of the tree, is none of them.
 func testFolders(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
+		switch {
+		case err != nil:
 			return err
+		case file == filepath.Join(root, "bin") || file == filepath.Join(root, "dist"):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(file, "_test.go"):
+			return nil
 		}
 		text, err := os.ReadFile(file)
 		folder, _ := filepath.Rel(root, filepath.Dir(file))
