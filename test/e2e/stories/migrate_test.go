@@ -37,7 +37,7 @@ func TestMigrateFromStatefulSet(t *testing.T) {
 	m.cutsOver(m.writes("again"))
 	m.serves("after the second cut-over", m.read, m.readOld)
 
-	m.runsAll("Way back with the new writes", 1)
+	m.runsAll("Way back with the new writes", 2)
 	m.serves("after the way back with the new writes", m.readOld, m.read)
 
 	m.again = "-3"
