@@ -18,8 +18,8 @@ var (
 	// unpublished matches what documents say until the first release, and in a table until that of a version.
 	unpublished = regexp.MustCompile(`Nothing is (?:published|released) yet|, not released \|`)
 	// own matches a version of this project: in the name or address of what is released, or in a command about it.
-	own = regexp.MustCompile(`(?:etcd-operator(?:-bundle|-catalog)?[-:/]v?|charts/etcd-operator --version |releases/download/v|dist/v|(?:catalog|pushed)-v|` +
-		`\bVERSION=|STAMP=v|checkout v|--branch v|tag -s v|-m v|origin v)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.]*[0-9A-Za-z])?)`)
+	own = regexp.MustCompile(`(?:etcd-operator(?:-bundle|-catalog)?[-:/]v?|charts/etcd-operator --version |releases/download/v|(?:etcdpilot/etcd-operator|…)/(?:blob|tree|releases/tag)/v|dist/v|(?:catalog|pushed)-v|` +
+		`\bVERSION=|STAMP=v|checkout v|--branch v|tag -s v|-m v|origin v)(\d+\.\d+\.\d+(?:-[-0-9A-Za-z.]*[0-9A-Za-z])?)`)
 	// ending is what a file has behind its version.
 	ending = regexp.MustCompile(`\.(?:tgz|txt|yaml)$`)
 )
