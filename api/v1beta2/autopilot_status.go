@@ -82,7 +82,8 @@ type TunedResources struct {
 	// since is when that was decided.
 	// +required
 	Since metav1.Time `json:"since"`
-	// givenUp says why the members went back to what they had before; absent if they did not. It is tried again after 24 hours.
+	// givenUp says why a change was given up; absent if it was not. The members went back to what they had before, but keep the memory that
+	// they may use by now. It is tried again after 24 hours.
 	// +optional
 	GivenUp string `json:"givenUp,omitempty"`
 }

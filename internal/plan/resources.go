@@ -283,7 +283,7 @@ func (a CommitTuning) describeResources() Description {
 	case a.Because != "" && a.Resized.Now == a.FromResources:
 		what = fmt.Sprintf("the members go on requesting %s, although %s", a.Resized.Now, a.Because)
 	case a.Because != "":
-		what = fmt.Sprintf("the members request %s again, because %s", what, a.Because)
+		what = fmt.Sprintf("the members request %s, because %s", what, a.Because)
 	case a.Member != "":
 		what = fmt.Sprintf("having the members request %s, because %s uses more than four fifths of it: their pods are resized in place", what, a.Member)
 	default:

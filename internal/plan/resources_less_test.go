@@ -50,6 +50,13 @@ func TestResizeThatRestarts(t *testing.T) {
 	}
 }
 
+// old has all pods have been created an hour ago.
+func old(o *Observed) {
+	for i := range o.Pods {
+		o.Pods[i].Created = now.Add(-time.Hour)
+	}
+}
+
 // TestGiveUpAboveUse leaves members the memory that one of them may use by now. Where that is not known, it may be all that there is.
 func TestGiveUpAboveUse(t *testing.T) {
 	for title, c := range map[string]struct {
@@ -67,7 +74,7 @@ func TestGiveUpAboveUse(t *testing.T) {
 		"nothing runs":       {func(o *Observed) { *o = silent(*o, 0); o.Pods[0].Node = "" }, spec.Memory},
 	} {
 		t.Run(title, func(t *testing.T) {
-			o := requesting(changed(spec, most, 30*time.Minute, ""), func(o *Observed) {
+			o := requesting(changed(spec, most, 30*time.Minute, ""), old, func(o *Observed) {
 				o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred: no room", now.Add(-11*time.Minute)
 			}, c.change)
 			act, ok := giveUpResize(newView(o)).(CommitTuning)
@@ -81,7 +88,7 @@ func TestGiveUpAboveUse(t *testing.T) {
 // TestGiveUpAwaitsMemory gives nothing up for want of knowing what a member uses until that takes too long, unless memory is as it was.
 func TestGiveUpAwaitsMemory(t *testing.T) {
 	silentFor := func(ago time.Duration, to Resources) Action {
-		o := requesting(changed(spec, to, ago, ""), func(o *Observed) { o.Pods[2].ResizeInfeasible, o.Etcd.Usages[0].Heap = true, 0 })
+		o := requesting(changed(spec, to, ago, ""), old, func(o *Observed) { o.Pods[2].ResizeInfeasible, o.Etcd.Usages[0].Heap = true, 0 })
 		return giveUpResize(newView(o))
 	}
 	memory := Resources{spec.CPU, most.Memory}
@@ -90,6 +97,12 @@ func TestGiveUpAwaitsMemory(t *testing.T) {
 	}
 	if act, ok := silentFor(30*time.Minute, memory).(CommitTuning); !ok || act.Resized.Now != memory || !strings.Contains(Describe(act).Message, "go on requesting") {
 		t.Errorf("it is not given up: %#v", act)
+	}
+	replaced := requesting(changed(spec, memory, 7*24*time.Hour, ""), old, func(o *Observed) {
+		o.Pods[2].ResizeInfeasible, o.Etcd.Usages[2].Used.Memory, o.Pods[2].Created = true, 0, now.Add(-10*time.Minute)
+	})
+	if act := giveUpResize(newView(replaced)); act != nil {
+		t.Errorf("a member that was created ten minutes ago decides for all: %#v", act)
 	}
 	if act, ok := silentFor(time.Minute, Resources{most.CPU, spec.Memory}).(CommitTuning); !ok || act.Resized.Now != spec {
 		t.Errorf("of CPU nothing has to be known: %#v", act)

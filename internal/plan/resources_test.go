@@ -262,7 +262,7 @@ func TestTellsOfResizing(t *testing.T) {
 	for want, a := range map[string]Action{
 		"having the members request 1270m of CPU and 2048Mi of memory instead of 1000m of CPU and 2048Mi of memory, because c-1 uses": Next(requesting(uses(1, much))),
 		"having the members request 750m of CPU and 2048Mi of memory instead of":                                                      Next(requesting(quiet(small))),
-		"the members request 1000m of CPU and 2048Mi of memory instead of 1270m of CPU and 2048Mi of memory again, because": Next(
+		"the members request 1000m of CPU and 2048Mi of memory instead of 1270m of CPU and 2048Mi of memory, because": Next(
 			requesting(changed(spec, more, 0, ""), func(o *Observed) { o.Pods[1].ResizeInfeasible = true })),
 	} {
 		if d := Describe(a); !strings.HasPrefix(d.Message, want) || d.Reason != v1beta2.ReasonResizingMembers {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// memoryToldWithin is how long a resize of memory is not given up for want of knowing what a member uses: it tells that after a quarter of an hour.
+// memoryToldWithin is how long a resize of memory is not given up for want of knowing what a member uses: it tells that a quarter of an hour after
+// its pod has started.
 const memoryToldWithin = 30 * time.Minute
 
 // resizable reports whether the pod can be resized in place now. Where that would restart etcd it is an update like any other. Less memory may end
@@ -38,7 +39,7 @@ func giveUpResize(v *view) Action {
 		switch {
 		case known:
 			back.Memory = max(back.Memory, min(r.Now.Memory, most))
-		case r.Now.Memory > r.Before.Memory && v.Now.Sub(r.Since) < memoryToldWithin:
+		case r.Now.Memory > r.Before.Memory && v.mayTellMemory(m, r.Since):
 			return nil
 		default:
 			back.Memory = max(back.Memory, r.Now.Memory)
@@ -47,6 +48,11 @@ func giveUpResize(v *view) Action {
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: why}
 	act.Resized.Now, act.Resized.Before, act.Resized.Since, act.Resized.GivenUp = back, back, v.Now, why
 	return act
+}
+
+// mayTellMemory reports whether it may soon be known what a member uses: it has not been long since the change, or since its pod was created.
+func (v *view) mayTellMemory(m Member, since time.Time) bool {
+	return v.Now.Sub(since) < memoryToldWithin || v.Now.Sub(v.pods[m.Name].Created) < memoryToldWithin
 }
 
 // resizeFails says why a pod cannot be given what Auto Pilot has chosen, empty if it can, or if there is nothing to go back to.
