@@ -190,18 +190,20 @@ func (e *explorer) expand(level []state, at state) []state {
 		}
 	}
 	for _, m := range at.world.moves(e.scenario, t) {
+		var next *World
+		var key uint64
 		if m.Kind == passes {
-			level = e.visit(level, t.after, t.key, at.node, m)
+			next, key = t.after, t.key
 		} else {
-			next := at.world.Clone()
+			next = at.world.Clone()
 			next.Do(m)
-			if m.Kind == passReadsOn {
-				e.record(at, next)
-			}
-			level = e.visit(level, next, next.Key(), at.node, m)
+			key = next.Key()
+		}
+		if m.Kind == passReadsOn {
+			e.record(at, next)
 		}
 		e.report.Moves++
-		if e.report.Violation != nil {
+		if level = e.visit(level, next, key, at.node, m); e.report.Violation != nil {
 			return level
 		}
 	}
