@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Metric is the value of one of the etcd metrics of a member that have no labels.
+// Metric is the value of one of the etcd metrics of a member: the name, and the labels as etcd writes them if it has some.
 func (c *Cluster) Metric(ctx context.Context, pod, name string) (float64, error) {
 	body, err := c.Kube.CoreV1().RESTClient().Get().Namespace(c.Namespace).
 		Resource("pods").Name(pod + ":2381").SubResource("proxy").Suffix("metrics").DoRaw(ctx)

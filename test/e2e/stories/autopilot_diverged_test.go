@@ -3,15 +3,13 @@ package stories
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -26,7 +24,9 @@ const (
 )
 
 // TestAutopilotDiverged changes a value in one of three members' databases: the member must be replaced, its volume kept, and no
-// acknowledged write lost. Between the first finding and the second another voter is frozen: until it is back nobody may be removed.
+// acknowledged write lost. Another voter is frozen twice. Between the first finding and the second nothing may be decided, because it cannot be compared.
+// Once it is decided, the member may not go, and none may join in its place, until that voter is back. So that nobody joins before it is frozen, the API
+// server refuses new volumes until it is.
 func TestAutopilotDiverged(t *testing.T) {
 	t.Parallel()
 	editions(t, autopilotDiverged)
@@ -37,23 +37,21 @@ func autopilotDiverged(t *testing.T, etcd edition) {
 	s.settled()
 	s.client()
 	s.keepsValues()
-	leader, err := s.Leader(t.Context())
-	must(t, err)
-	i := 0
-	for fmt.Sprintf("%s-%d", s.Name, i) == leader.Name {
-		i++
-	}
-	culprit := s.pod(fmt.Sprintf("%s-%d", s.Name, i))
+	culprit, leader := s.followerPod(), s.leaderName()
 	volume, id := s.claim(culprit.Name).UID, s.member(culprit.Name).ID
 	s.diverge(culprit.Name, values[0])
 	s.report("the member has diverged")
 
-	began := time.Now()
+	began, joinable := time.Now(), s.refusesVolumes() // it takes minutes until anything is found, and the policy a moment until it is obeyed
 	s.compacting("Auto Pilot holds back until another compaction shows the same", func(c *v1beta2.EtcdCluster) bool {
 		return held(c, v1beta2.ReasonDivergedMemberHeld, culprit.Name)
 	})
 	t.Logf("found once after %s", time.Since(began).Round(time.Second))
-	s.nobodyRemovedWhileFrozen(leader.Name, id)
+	s.undecidedWhileFrozen(leader)
+	s.compacting("it is decided to replace the member", func(c *v1beta2.EtcdCluster) bool {
+		return c.Status.Quarantined != nil && c.Status.Quarantined.Name == culprit.Name
+	})
+	s.staysWhileFrozen(leader, joinable)
 
 	s.compacting("the member is listed no more", func(c *v1beta2.EtcdCluster) bool {
 		return !slices.ContainsFunc(c.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.ID == id })
@@ -72,63 +70,6 @@ func autopilotDiverged(t *testing.T, etcd edition) {
 		t.Errorf("the volume of %s is not kept: it had the UID %s, and has %s", culprit.Name, volume, got.UID)
 	}
 	s.allHaveValues()
-}
-
-// TestAutopilotDivergedUnclear changes values so that nobody can tell whose data is wrong: nobody may be replaced, and status says why.
-func TestAutopilotDivergedUnclear(t *testing.T) {
-	for name, c := range map[string]unclear{"diverged-one-of-two": {2, values[:1]}, "diverged-all": {3, values[:2]}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			editions(t, func(t *testing.T, etcd edition) { divergedUnclear(t, etcd, name, c) })
-		})
-	}
-}
-
-// unclear is a cluster of that size with the values to change, each in another member.
-type unclear struct {
-	size  int32
-	wrong []string
-}
-
-func divergedUnclear(t *testing.T, etcd edition, name string, c unclear) {
-	s := etcd.begin(t, name, onVolumes(c.size))
-	s.settled()
-	s.client()
-	s.keepsValues()
-	before := s.podUIDs()
-	for i, value := range c.wrong {
-		s.diverge(fmt.Sprintf("%s-%d", s.Name, i), value)
-	}
-	s.compacting("Auto Pilot says that nobody can tell whose data is wrong", func(object *v1beta2.EtcdCluster) bool {
-		return held(object, v1beta2.ReasonDivergedMemberUnclear, "differs")
-	})
-	s.savesSnapshot()
-	for range 2 {
-		s.compact()
-		s.look(time.Now().Format("15-04-05"))
-	}
-	for pod, uid := range before {
-		if got := s.pod(pod); got.UID != uid || got.DeletionTimestamp != nil {
-			t.Errorf("%s was replaced: its pod had the UID %s, and has %s", pod, uid, got.UID)
-		}
-	}
-	s.report("a client of members whose data differs elsewhere saw")
-}
-
-// snapshotting is of those who type the document's commands, which listen on one port of this machine.
-var snapshotting sync.Mutex
-
-// savesSnapshot types what the document has those type who have to find out whose data is right.
-func (s *story) savesSnapshot() {
-	s.t.Helper()
-	snapshotting.Lock()
-	defer snapshotting.Unlock()
-	r := s.reader()
-	r.finds("etcdctl", builtEtcdctl(s.t))
-	r.runs(s.commands("autopilot.md", "Diverged members", "snapshot save"))
-	if saved, err := os.Stat(filepath.Join(r.at.Folder, s.Name+"-0.db")); err != nil || saved.Size() == 0 {
-		s.t.Errorf("no snapshot of the first member was saved: %v", err)
-	}
 }
 
 // values are of keys that stay as they are. They are different, so that each can be found in a database.
@@ -228,12 +169,55 @@ func held(c *v1beta2.EtcdCluster, reason, words string) bool {
 	})
 }
 
-// nobodyRemovedWhileFrozen freezes a voter over two compactions: the one whose data differs must stay a member.
-func (s *story) nobodyRemovedWhileFrozen(name, id string) {
+// undecidedWhileFrozen freezes a voter over two compactions: without it nothing is compared, so it may not be decided to replace anybody. A difference that
+// is not confirmed has the operator look every two seconds for ten minutes, so it would have decided by then.
+func (s *story) undecidedWhileFrozen(name string) {
+	s.t.Helper()
+	thaw := s.freezes(name)
+	defer thaw()
+	for range 2 {
+		s.compact()
+	}
+	s.look("compacted")
+	members, pods := s.ids(), s.uids()
+	s.never("a member is to be replaced although "+name+" is frozen and was not compared", quietFor, func(ctx context.Context) bool {
+		c, err := s.Cluster.Get(ctx)
+		return err == nil && c.Status.Quarantined != nil || s.ids() != members || s.uids() != pods
+	})
+}
+
+// staysWhileFrozen freezes a voter once it is decided to replace another one, and only then lets a new member join: nobody may join or go.
+func (s *story) staysWhileFrozen(name string, joinable func()) {
+	s.t.Helper()
+	const waits = "it is replaced once all others are healthy; not healthy: "
+	thaw := s.freezes(name)
+	defer thaw()
+	s.look("decided")
+	s.isHeld("divergedMember", v1beta2.ReasonDivergedMemberHeld, waits+name)
+	members, pods := s.ids(), s.uids()
+	joinable()
+	s.never("a member joins or goes although "+name+" is frozen", quietFor, func(context.Context) bool {
+		return s.ids() != members || s.uids() != pods
+	})
+	s.isHeld("divergedMember", v1beta2.ReasonDivergedMemberHeld, waits+name)
+}
+
+// refusesVolumes has the API server refuse new volumes, without which no member joins, and returns what lifts that.
+func (s *story) refusesVolumes() (lift func()) {
+	s.t.Helper()
+	return deny(s.t, s.Namespace, rule{
+		resource: "persistentvolumeclaims", operations: []admissionv1.OperationType{admissionv1.Create},
+		allowed: "false", message: "no more volumes for now",
+	})
+}
+
+// freezes stops a member's process, and waits until it is missed. The story's end thaws it at the latest.
+func (s *story) freezes(name string) (thaw func()) {
 	s.t.Helper()
 	container := s.Namespace + "/" + name + "/etcd"
+	thaw = func() { _ = nodes.Faults().ThawContainer(context.Background(), container) }
+	s.t.Cleanup(thaw)
 	must(s.t, nodes.Faults().FreezeContainer(s.t.Context(), container))
-	defer func() { must(s.t, nodes.Faults().ThawContainer(context.WithoutCancel(s.t.Context()), container)) }()
 	must(s.t, harness.Await(s.t.Context(), name+" is seen not to be ready", limit, func(ctx context.Context) (string, bool) {
 		c, err := s.Cluster.Get(ctx)
 		if err != nil {
@@ -241,13 +225,13 @@ func (s *story) nobodyRemovedWhileFrozen(name, id string) {
 		}
 		return inJSON(c.Status.Members), slices.Contains(c.Status.Members.Unready, name)
 	}))
-	for range 2 {
-		s.compact()
-		s.look(time.Now().Format("15-04-05"))
-	}
-	c, err := s.Cluster.Get(s.t.Context())
+	return thaw
+}
+
+// leaderName is that of the member that leads.
+func (s *story) leaderName() string {
+	s.t.Helper()
+	leader, err := s.Leader(s.t.Context())
 	must(s.t, err)
-	if !slices.ContainsFunc(c.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.ID == id }) {
-		s.t.Errorf("%s was removed while %s was frozen", id, name)
-	}
+	return leader.Name
 }
