@@ -2,6 +2,7 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ func TestPatchFailsLater(t *testing.T) {
 func patchFailsLater(t *testing.T, etcd edition) {
 	p := etcd.patch(t)
 	s := saved(t, etcd.named("patch-fails-later"), p)
+	before := s.startsOf()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
 	first := s.tries()
 	must(t, nodes.Faults().KillContainer(t.Context(), s.Namespace+"/"+first+"/etcd"))
@@ -78,22 +80,38 @@ func patchFailsLater(t *testing.T, etcd edition) {
 	s.settled()
 	s.has("before", 10)
 	s.report("a client saw")
+	if got := s.startedSince(before); len(got) != 1 || got[0] != first {
+		t.Errorf("%s has tried the release, and started again have %q", first, got)
+	}
 	s.saidOnce(v1beta2.ReasonPatchRefused, "taking etcd ") // that it is held from then on is said with the same reason
 	s.unsaid(v1beta2.ReasonPatchFollowed)
 
-	other := begin(t, etcd.named("patch-held"), ofVersion(p.former))
-	other.settled()
-	other.backup("nightly", other.minio(), nil)
-	other.backedUp("nightly")
-	must(t, other.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
-	other.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
-	other.allRun(p.former)
+	other := notTriedElsewhere(t, etcd, p)
 	must(t, s.Upgrade(t.Context(), p.newest, limit)) // whoever names it means it, and the other one may try it then
 	s.settled()
 	other.look("the release is allowed")
 	other.chosen(p.newest, limit)
 	other.allRun(p.newest)
 	other.settled()
+}
+
+// notTriedElsewhere begins a cluster that would follow to the same release, and wants no member of it to get that.
+func notTriedElsewhere(t *testing.T, etcd edition, p patch) *story {
+	t.Helper()
+	s := begin(t, etcd.named("patch-held"), ofVersion(p.former))
+	s.settled()
+	s.backup("nightly", s.minio(), nil)
+	s.backedUp("nightly")
+	before := s.starts()
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
+	s.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
+	s.never("a release is tried that was taken back in another cluster", quietFor, func(ctx context.Context) bool {
+		object, err := s.Cluster.Get(ctx)
+		chosen := err == nil && object.Status.Autopilot != nil && object.Status.Autopilot.Version != nil
+		return chosen && object.Status.Autopilot.Version.Version == p.newest || s.starts() != before
+	})
+	s.allRun(p.former)
+	return s
 }
 
 // TestPatchRefused has the operator take another release for the newest patch release, which does not start on the data of the former one: after
@@ -107,7 +125,7 @@ func TestPatchRefused(t *testing.T) {
 func patchRefused(t *testing.T, etcd edition) {
 	p := etcd.patch(t)
 	s := saved(t, etcd.named("patch-refused"), p)
-	broken := s.digest(p.stranger)
+	broken, before := s.digest(p.stranger), s.startsOf()
 	t.Cleanup(func() { unpin(t, p.newest) })
 	s.pins(p.newest, etcdRepository+":v"+p.newest+"@"+broken)
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
@@ -119,6 +137,9 @@ func patchRefused(t *testing.T, etcd edition) {
 	s.allRun(p.former)
 	s.settled()
 	s.report("a client saw")
+	if got := s.startedSince(before); len(got) != 1 {
+		t.Errorf("one member was to get the release, and started again have %q", got)
+	}
 	if n := len(s.said(v1beta2.ReasonFollowingPatch)); n != 1 {
 		t.Errorf("it was followed %d times", n)
 	}
@@ -208,6 +229,30 @@ func (s *story) tries() (first string) {
 		return inJSON(a), well
 	}))
 	return first
+}
+
+// startsOf are the UID of each member's pod, and how often its container has started.
+func (s *story) startsOf() map[string]string {
+	s.t.Helper()
+	pods, err := s.Pods(s.t.Context())
+	must(s.t, err)
+	starts := map[string]string{}
+	for _, p := range pods {
+		starts[p.Name] = fmt.Sprintf("%s, %d restarts", p.UID, p.Status.ContainerStatuses[0].RestartCount)
+	}
+	return starts
+}
+
+// startedSince are the members whose pods are others than then, or have started again: a release that a member got and lost again shows there.
+func (s *story) startedSince(before map[string]string) (names []string) {
+	s.t.Helper()
+	for name, now := range s.startsOf() {
+		if now != before[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // aloneRuns wants no member but that one to run that version.
