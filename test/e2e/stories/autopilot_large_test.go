@@ -130,7 +130,7 @@ func (s *story) asking(flags ...string) *story {
 // others waits for one hand-over, for a request that was on its way to that member until that is given up, and for what a busy machine adds. Whoever is
 // not gives up one request after the other, and only every third one is to that member: so the requests that have failed are counted, too. Both are told
 // apart at half of what they are for a client that waits: a slow machine takes longer for all. Where that is no more than a machine may add, nothing can
-// be told.
+// be told, and the story fails: this disk needs a larger database.
 func (s *story) isServedMeanwhile(saw harness.Report, handedOver, timeout, busy time.Duration) {
 	s.t.Helper()
 	const (
@@ -141,7 +141,7 @@ func (s *story) isServedMeanwhile(saw harness.Report, handedOver, timeout, busy 
 	most, failures := max(busy/2, handedOver+timeout+noise), clients*members*int64(busy/timeout)/2
 	switch {
 	case busy <= most:
-		s.t.Logf("a member was defragmented within %s: whether the client waited for it cannot be told", busy)
+		s.t.Errorf("a member was defragmented within %s: whether the client waited for it can be told from %s on. The database is too small for this disk", busy, most)
 	case saw.Gap() > most:
 		s.t.Errorf("the client was without a write for %s, where a hand-over takes %s, and to defragment a member %s or more", saw.Gap(), handedOver, busy)
 	case saw.Failures > failures:
