@@ -3,10 +3,12 @@ package stories
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -70,17 +72,30 @@ func growVolumeByReplacement(t *testing.T, etcd edition) {
 	spec.Autopilot.Volume = &v1beta2.VolumeAutopilot{Max: &most}
 	s := etcd.begin(t, "replace-volume", spec)
 	s.settled()
+	former := s.volumes()
 	s.client()
 	s.keepsKeys(54)
 	s.look("four fifths")
 	s.claims("2Gi")
 	s.quotas(96 << 20)
 	s.settled()
+	if left := slices.DeleteFunc(s.volumes(), func(uid types.UID) bool { return !slices.Contains(former, uid) }); len(left) > 0 {
+		t.Errorf("members have volumes that they had before: %q", left)
+	}
 	s.report("a client saw")
 	s.toldOnce(v1beta2.ReasonGrowingVolumes)
 	s.toldOnce(v1beta2.ReasonVolumesGrown)
 	s.toldOnce(v1beta2.ReasonQuotaRaised)
 	s.unsaid(v1beta2.ReasonNoSpace)
+}
+
+// volumes are the UIDs of the members' claims.
+func (s *story) volumes() (uids []types.UID) {
+	s.t.Helper()
+	for _, pod := range s.memberPods() {
+		uids = append(uids, s.claim(pod.Name).UID)
+	}
+	return uids
 }
 
 // claims waits until the claims of all members request that much, and have it.
