@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
 // fragmentedSize is how many MiB are written, of which few are left: as much as the lab's disks bear in a story.
@@ -39,14 +41,47 @@ func defragment(t *testing.T, etcd edition) {
 	s.tidied(fragmentedSize)
 	s.healthy("defragmented")
 	s.settled()
+	s.defragmentedInTurn()
 	s.report("a client saw")
 	t.Logf("the operator says: %s", strings.Join(s.said(v1beta2.ReasonDefragmenting), "; "))
 }
 
-// TestDefragmentHeld is where no member is defragmented: while a backup reads a snapshot, and while a voter is down.
+// defragmentedInTurn wants each member to be defragmented once, and none to begin before the one before it has ended, by the times of the events.
+func (s *story) defragmentedInTurn() {
+	s.t.Helper()
+	s.defragmentedOnce()
+	began, ended := map[string]time.Time{}, map[string]time.Time{}
+	for _, e := range s.eventsOf(v1beta2.ReasonDefragmenting) {
+		if name, _, begins := strings.Cut(strings.TrimPrefix(e.Note, "defragmenting "), ", of whose database "); begins {
+			began[name] = e.EventTime.Time
+		}
+		if name, _, ends := strings.Cut(e.Note, " is defragmented:"); ends {
+			ended[name] = e.EventTime.Time
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(began), func(a, b string) int { return began[a].Compare(began[b]) })
+	if len(order) != 3 || len(ended) != 3 {
+		s.t.Errorf("of three members, %d have begun and %d ended: %q", len(order), len(ended), s.said(v1beta2.ReasonDefragmenting))
+	}
+	for i := range len(order) - 1 {
+		if former, next := order[i], order[i+1]; began[next].Before(ended[former]) {
+			s.t.Errorf("%s was begun at %s, and %s ended at %s", next, began[next].Format(time.StampMilli), former, ended[former].Format(time.StampMilli))
+		}
+	}
+}
+
+// TestDefragmentHeld is where no member is defragmented: while a backup reads a snapshot, while a voter is down, and while volumes have no room for
+// the copy.
 func TestDefragmentHeld(t *testing.T) {
 	t.Parallel()
-	editions(t, defragmentHeld)
+	t.Run("a backup, and a frozen voter", func(t *testing.T) {
+		t.Parallel()
+		editions(t, defragmentHeld)
+	})
+	t.Run("no room for a copy", func(t *testing.T) {
+		t.Parallel()
+		editions(t, defragmentWithoutRoom)
+	})
 }
 
 func defragmentHeld(t *testing.T, etcd edition) {
@@ -84,6 +119,33 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
 	s.tidied(fragmentedSize)
+	s.report("a client saw")
+}
+
+// defragmentWithoutRoom has volumes that hold the database, but not a copy of it and etcd's log besides. What they request is what counts, so folders of
+// the lab that have no limit serve as well as disks that are full. Once the volumes are larger, as status says, it is done.
+func defragmentWithoutRoom(t *testing.T, etcd edition) {
+	const written, larger = 160, "1Gi"
+	class, spec := lab.GrowingClass, roomy()
+	claim := spec.Pod.PersistentVolumeClaimSpec
+	claim.StorageClassName, claim.Resources.Requests[corev1.ResourceStorage] = &class, resource.MustParse("512Mi")
+	s := etcd.begin(t, "defragment-room", spec)
+	s.settled()
+	s.fragments(written)
+	s.client()
+	s.switchedOn()
+	s.look("fragmented")
+	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "no room for the copy that etcd writes beside the database: give the members larger volumes")
+	s.never("a member is defragmented although its volume has no room for a copy", quietFor, func(context.Context) bool {
+		return len(s.said(v1beta2.ReasonDefragmenting)) > 0
+	})
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
+		spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(larger)
+	}))
+	s.claims(larger)
+	s.tidied(written)
+	s.settled()
+	s.defragmentedOnce()
 	s.report("a client saw")
 }
 
