@@ -23,7 +23,10 @@ func (s scenario) autopilot() (a plan.Autopilot) {
 		a.Patches = plan.ModeOn
 	}
 	if s.resizes {
-		a.Resources, a.MinResources.CPU, a.MaxResources.CPU = plan.ModeOn, leastCPU, mostCPU
+		a.Resources, a.MinResources.CPU, a.MaxResources.CPU = plan.ModeOn, leastAmount, mostAmount
+	}
+	if s.memory {
+		a.MinResources, a.MaxResources = plan.Resources{}, plan.Resources{Memory: mostAmount << 20}
 	}
 	if s.relocates {
 		a.Relocation = plan.ModeOn
@@ -40,17 +43,17 @@ func everything(s scenario) scenario {
 
 // autopilots are clusters in which all of Auto Pilot acts at the same time, and what it may do changes.
 var autopilots = map[string]scenario{
-	"every signal is stuck where three run": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.Kills, faults: 1, full: 2}),
-	"every signal is stuck where one runs":  everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
-	"every signal is stuck, and the spec is edited": everything(scenario{
+	"every signal is raised where three run": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.Kills, faults: 1, full: 2}),
+	"every signal is raised where one runs":  everything(scenario{sizes: []int{1}, before: withoutOthers, only: world.Kills, faults: 1, full: 2}),
+	"every signal is raised, and the spec is edited": everything(scenario{
 		sizes: []int{3}, edits: []edit{template(1)}, before: world.Signals, only: world.Kills, faults: 0, full: 1,
 	}),
-	"every signal is stuck, and the size changes": everything(scenario{sizes: []int{1, 2}, before: withoutOthers, only: world.Kills, faults: 0, full: 1}),
-	"every signal is stuck, and there is no space": everything(scenario{
-		sizes: []int{3}, edits: []edit{template(1)}, before: slices.Concat(world.Signals, world.SpaceFaults[:1]), only: world.Kills, faults: 0, full: 1,
+	"every signal is raised, and the size changes": everything(scenario{sizes: []int{1, 2}, before: withoutOthers, only: world.Kills, faults: 0, full: 1}),
+	"every signal is raised, and no room can be made": everything(scenario{
+		sizes: []int{3}, edits: []edit{template(1)}, before: slices.Concat(world.Signals, world.SpaceFaults), only: world.Kills, faults: 0, full: 1,
 	}),
-	"signals come and go":                     everything(scenario{sizes: []int{3}, only: world.Signals, faults: 2, full: 3}),
-	"every signal is stuck, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
+	"signals come and go":                     everything(scenario{sizes: []int{3}, only: slices.Concat(world.Signals, world.SignalsEnd), faults: 2, full: 3}),
+	"every signal is raised, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
 	"a slow disk, and modes change": {
 		sizes: []int{3}, relocates: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults),
 		faults: 3, full: 4,
@@ -70,7 +73,7 @@ var autopilots = map[string]scenario{
 	"databases are fragmented, the window closes": {
 		sizes: []int{3}, pilot: true, only: slices.Concat(world.PageFaults, world.WindowFaults), faults: 3, full: 4,
 	},
-	"every signal is stuck, and it is switched off": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.SwitchFaults, faults: 1, full: 2}),
+	"every signal is raised, and it is switched off": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.SwitchFaults, faults: 1, full: 2}),
 	"members use more or less, modes change": {
 		sizes: []int{3}, resizes: true, only: slices.Concat(world.UsageFaults, world.AllowanceFaults),
 		faults: 2, full: 3,

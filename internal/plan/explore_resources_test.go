@@ -7,8 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
-// leastCPU and mostCPU are the bounds of what the world's members request, which is 1000m by their spec.
-const leastCPU, mostCPU = 800, 1300
+// leastAmount and mostAmount are the bounds of what the world's members request, which is 1000m by their spec.
+const leastAmount, mostAmount = 800, 1300
 
 // resizing are clusters whose members are given more and less CPU.
 var resizing = map[string]scenario{
@@ -37,6 +37,18 @@ var resizing = map[string]scenario{
 	"load rises before a restore, and there is no node for more": {
 		sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, resizes: true, tight: true, only: world.UsageFaults, lockstep: true, faults: 1, full: 2,
 	},
+	"memory is used up where three run": {
+		sizes: []int{3}, running: true, resizes: true, memory: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults), lockstep: true,
+		faults: 4, full: 5,
+	},
+	"memory is used up as members are lost, and there is no node for more": {
+		sizes: []int{3}, running: true, resizes: true, memory: true, tight: true, only: slices.Concat(world.MemoryFaults, world.Losses), lockstep: true,
+		faults: 2, full: 3,
+	},
+	"memory is used up where one runs": {
+		sizes: []int{1}, running: true, resizes: true, memory: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults, world.PodFaults), lockstep: true,
+		faults: 4, full: 5,
+	},
 	"load rises, and resizes are refused": {
 		sizes: []int{3}, running: true, resizes: true, forGood: true, only: slices.Concat(world.UsageFaults, world.Refusals(world.ResizesPods)), lockstep: true,
 		faults: 2, full: 3,
@@ -48,6 +60,11 @@ var resized = scenario{
 	sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.UsageFaults, world.UnfitFaults), resizes: true, faults: 2,
 }
 
+// filled is one in which memory is used up.
+var filled = scenario{
+	sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults), resizes: true, memory: true, faults: 4,
+}
+
 // resizingMutants resize members carelessly.
 var resizingMutants = map[string]mutant{
 	"members are given more than is allowed": {next: resizesOn, want: "R: members are to request", scenario: resized},
@@ -55,9 +72,14 @@ var resizingMutants = map[string]mutant{
 	"members are given less again within a day": {
 		next: lowersDaily, want: "R: members are to request less again", scenario: resized,
 	},
-	"members are resized before all have the last amount": {next: resizesAhead, want: "R: members are to request something else", scenario: resized},
-	"a member is made anew because it cannot be resized":  {next: remakes, want: "R: c-", persistent: true, scenario: resized},
-	"what cannot be resized is waited for":                {next: resizesForever, want: "L", scenario: resized},
+	"members are resized before all have the last amount":  {next: resizesAhead, want: "R: members are to request something else", scenario: resized},
+	"a member is made anew because it cannot be resized":   {next: remakes, want: "R: c-", persistent: true, scenario: resized},
+	"members go back to less memory than one of them uses": {next: goesBack, want: "R: members are to go back to", scenario: filled},
+	"members that do not tell what they use are taken to use nothing": {
+		next: takesSilenceForNothing, want: "R: members are to go back to", scenario: filled,
+	},
+	"all members are given less memory at once": {next: lowersAll, want: "R: c-2 is given less memory while c-1 is", scenario: filled},
+	"what cannot be resized is waited for":      {next: resizesForever, want: "L", scenario: resized},
 	"a pod that no node takes is waited for": {
 		next: waitsForRoom, want: "L", persistent: true, scenario: scenario{
 			sizes: []int{3}, running: true, lockstep: true, tight: true, only: slices.Concat(world.UsageFaults, world.Kills), resizes: true, faults: 2,
@@ -105,6 +127,35 @@ func remakes(o plan.Observed) plan.Action {
 		if p.ResizeInfeasible {
 			return plan.Recreate{Name: p.Name, UID: p.UID, Version: p.Version}
 		}
+	}
+	return plan.Next(o)
+}
+
+// goesBack has members request what they did before, whatever they use by now.
+func goesBack(o plan.Observed) plan.Action {
+	act := plan.Next(o)
+	if tuning, is := act.(plan.CommitTuning); is && tuning.Because != "" {
+		tuning.Resized.Now, tuning.Resized.Before = o.Cluster.Tuned.Resized.Before, o.Cluster.Tuned.Resized.Before
+		return tuning
+	}
+	return act
+}
+
+// takesSilenceForNothing adds that they use little.
+func takesSilenceForNothing(o plan.Observed) plan.Action {
+	if len(o.Etcd.Usages) == 0 {
+		for _, p := range o.Pods {
+			o.Etcd.Usages = append(o.Etcd.Usages, plan.Usage{Pod: p.Name, PodUID: p.UID, Used: plan.Resources{Memory: 1}, Heap: 1})
+		}
+	}
+	return plan.Next(o)
+}
+
+// lowersAll takes less memory for more.
+func lowersAll(o plan.Observed) plan.Action {
+	o.Pods = slices.Clone(o.Pods)
+	for i := range o.Pods {
+		o.Pods[i].Drift.LessMemory = false
 	}
 	return plan.Next(o)
 }

@@ -50,6 +50,7 @@ type scenario struct {
 	relocates bool         // Auto Pilot moves members off slow disks
 	spareless bool         // there is no node to move one to
 	resizes   bool         // Auto Pilot has members request more and less CPU
+	memory    bool         // and memory instead of that
 	tight     bool         // no node takes a pod that requests more than the spec says
 	before    []world.Kind // what has happened before
 	lockstep  bool
@@ -250,7 +251,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if full {
 		s.faults = s.full
 	}
-	spec := world.Spec{Size: s.sizes[0], Persistent: persistent, Version: s.version}
+	spec := world.Spec{Size: s.sizes[0], Persistent: persistent, Version: s.version, Memory: s.memory}
 	if s.first != nil {
 		s.first(&spec)
 	}

@@ -31,6 +31,33 @@ func TestLessMemoryForOneAtATime(t *testing.T) {
 	}
 }
 
+// TestNoLessMemoryThanIsUsed has a pod that was given more keep it, where that is given up, until its member is known to use less. An edit is carried
+// out all the same, and a pod that keeps what it has is not waited for.
+func TestNoLessMemoryThanIsUsed(t *testing.T) {
+	given := func(o *Observed) { o.Pods[1].Drift.Resources, o.Pods[1].Drift.LessMemory = true, true }
+	for title, c := range map[string]struct {
+		change  func(*Observed)
+		resizes string
+	}{
+		"it uses less":        {func(*Observed) {}, "c-1"},
+		"it uses more":        {uses(1, Resources{Memory: spec.Memory + 1}), ""},
+		"its file is large":   {func(o *Observed) { o.Etcd.Answers[1].DBSize = spec.Memory }, ""},
+		"it does not tell":    {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[:1] }, ""},
+		"another one does":    {uses(2, Resources{Memory: spec.Memory + 1}), "c-1"},
+		"the spec is edited":  {func(o *Observed) { o.Cluster.SpecResources.Requests.Memory--; o.Etcd.Usages = nil }, "c-1"},
+		"another one is kept": {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now.Add(-time.Hour) }, "c-1"},
+		"another one refuses": {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizeRefused = "Deferred", true }, "c-1"},
+		"another one begins":  {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now }, ""},
+	} {
+		t.Run(title, func(t *testing.T) {
+			o := requesting(changed(spec, spec, time.Hour, "why"), given, c.change)
+			if act, resizes := Next(o).(Resize); resizes != (c.resizes != "") || act.Name != c.resizes {
+				t.Errorf("%#v, want to resize %q", Next(o), c.resizes)
+			}
+		})
+	}
+}
+
 // TestResizeThatRestarts is an update: no other member may be down.
 func TestResizeThatRestarts(t *testing.T) {
 	drifts := func(o *Observed) {

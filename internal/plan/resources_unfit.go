@@ -10,7 +10,8 @@ import (
 const memoryToldWithin = 30 * time.Minute
 
 // resizable reports whether the pod can be resized in place now. Where that would restart etcd it is an update like any other. Less memory may end
-// etcd, so there one member follows another, as in an update: once all others are healthy, and have been resized.
+// etcd, so there one member follows another, as in an update: once all others are healthy, and have been resized. One that keeps what it has is not
+// waited for.
 func (v *view) resizable(m Member, p Pod) bool {
 	if p.ResizeRestarts || !p.Drift.Resources && (!p.Untuned || p.Node == "" || p.ResizeRefused) {
 		return false
@@ -20,9 +21,25 @@ func (v *view) resizable(m Member, p Pod) bool {
 	}
 	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		return other.ID != m.ID && !o.Drift.LessMemory && (o.Resizing != "" || o.Unseen)
+		return other.ID != m.ID && !o.Drift.LessMemory && !v.keepsRequests(o) && (o.Resizing != "" || o.Unseen)
 	}
-	return !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
+	return !v.keepsMemory(m) && !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
+}
+
+// keepsRequests reports whether a pod keeps what it has, because it can be given neither what Auto Pilot has chosen nor what it had before.
+func (v *view) keepsRequests(p Pod) bool {
+	late := v.Now.Sub(p.ResizingSince) >= resizeLimit
+	return p.ResizeRefused || p.Resizing != "" && late && v.Cluster.Tuned.Resized.GivenUp != ""
+}
+
+// keepsMemory reports whether a pod keeps the memory that it has, because Auto Pilot has gone back to less than its member may use by now, or it is
+// not known what that is. An edit of the spec is carried out all the same.
+func (v *view) keepsMemory(m Member) bool {
+	if r := v.Cluster.Tuned.Resized; r.GivenUp == "" || r.InsteadOf != v.Cluster.SpecResources || !v.pods[m.Name].Drift.LessMemory {
+		return false
+	}
+	most, known := v.mostMemory(m)
+	return !known || most > v.Cluster.Requests().Memory
 }
 
 // giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, all keep

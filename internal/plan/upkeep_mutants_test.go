@@ -13,13 +13,13 @@ var piloted = scenario{sizes: []int{3}, running: true, pilot: true, only: world.
 
 // upkeepMutants are planners that take a risk with databases.
 var upkeepMutants = map[string]mutant{
-	"two members are defragmented at once":        {next: twoAtOnce, want: "R", scenario: piloted},
-	"a member is defragmented while it is copied": {next: blindToSnapshots, want: "R", scenario: piloted},
-	"the alarm is disarmed above the quota":       {next: disarmAtOnce, want: "R", scenario: piloted},
-	"the alarm is disarmed right below the quota": {next: disarmBelow, want: "R", scenario: scenario{
+	"a member is defragmented while one is":       {next: twoAtOnce, want: "R: c-1 is defragmented while c-1 is", scenario: piloted},
+	"a member is defragmented while it is copied": {next: blindToSnapshots, want: "R: c-0 is defragmented while a snapshot of it is read", scenario: piloted},
+	"the alarm is disarmed above the quota":       {next: disarmAtOnce, want: "R: the alarm is disarmed while the file", scenario: piloted},
+	"the alarm is disarmed right below the quota": {next: disarmBelow, want: "R: the alarm is disarmed while the file", scenario: scenario{
 		sizes: []int{3}, running: true, grows: true, pilot: true, only: slices.Concat(world.KeyFaults, world.SpaceFaults[:1]), lockstep: true, faults: 2,
 	}},
-	"the leader is defragmented": {next: leaderFirst, want: "R", scenario: piloted},
+	"the leader is defragmented": {next: leaderFirst, want: "R: c-0 is defragmented while it leads", scenario: piloted},
 	"a member is defragmented whoever else is there": {next: unguarded, want: "S1", scenario: scenario{
 		sizes: []int{3}, running: true, pilot: true, only: slices.Concat(world.PageFaults, world.PodFaults), lockstep: true, faults: 2,
 	}},

@@ -57,8 +57,12 @@ var allowing = map[Kind]transition{
 	},
 }
 
-// Signals are what Auto Pilot acts upon where members run, but for etcd's alarms. None of them ends by itself.
-var Signals = []Kind{patchTested, keysFill, fragments, dataDiffers, diskDrags, loadRises}
+// Signals are what Auto Pilot acts upon where members run, but for etcd's alarms. None of them ends by itself; SignalsEnd has those end that may do so
+// in the middle of what is done about them.
+var (
+	Signals    = []Kind{patchTested, keysFill, fragments, dataDiffers, diskDrags, loadRises}
+	SignalsEnd = []Kind{dataAgrees, diskRecovers, loadFalls}
+)
 
 // AllowanceFaults are a brake, a window and modes that change in the middle of what they allow, and SwitchFaults that it is switched off.
 var (

@@ -11,7 +11,7 @@ var drifting = map[Kind]transition{
 	resized: {
 		name:  "kubelet resizes the pod",
 		ifPod: func(_ *World, p *Pod) bool { return p.Resizing && !p.Down && !p.Deferred },
-		onPod: func(_ *World, p *Pod) { p.Resizing = false },
+		onPod: func(_ *World, p *Pod) { p.Resizing, p.Lowered = false, false },
 	},
 	volumeGrown: {
 		name:     "volume has grown",
@@ -21,7 +21,7 @@ var drifting = map[Kind]transition{
 	resizeInfeasible: {
 		name:  "the node has no room for the resize",
 		ifPod: func(_ *World, p *Pod) bool { return p.Resizing && !p.Unfit },
-		onPod: func(_ *World, p *Pod) { p.Resizing, p.Unfit = false, true },
+		onPod: func(_ *World, p *Pod) { p.Resizing, p.Lowered, p.Unfit = false, false, true },
 	},
 	starves: {
 		name:    "the members need more than they have",
@@ -68,9 +68,10 @@ func (k *Kube) storage() int {
 // drift is in which respects a pod differs from what the spec would give now, the version aside.
 func (k *Kube) drift(p *Pod) plan.Drift {
 	d := plan.Drift{
-		Metadata: p.Labels != k.Labels, Resources: (p.Resources != k.Resources || p.CPU != k.tunedCPU()) && !k.untuned(p) && !k.barred(p),
+		Metadata: p.Labels != k.Labels, Resources: (p.Resources != k.Resources || p.Amount != k.tunedAmount()) && !k.untuned(p) && !k.barred(p),
 		Template: p.Template != k.template() || p.Transport != k.Status.Transport.Served() || p.Quota != k.Status.Tuned.Quota,
 	}
+	d.LessMemory = d.Resources && k.Memory && k.amountOf(p) > k.dueAmount()
 	if p.Fixed && p.FixedAt == k.Resources {
 		d = d.Unresizable()
 	}
@@ -79,18 +80,20 @@ func (k *Kube) drift(p *Pod) plan.Drift {
 
 // resize asks for the resources of the spec. The API server refuses those of another quality of service, the negative ones,
 // and that is noted on the pod.
-func (w *World) resize(p *Pod, cpu int) {
+func (w *World) resize(p *Pod, amount int) {
 	if w.Barred && w.resizes() {
-		p.Barred, p.BarredAt = true, cpu
+		p.Barred, p.BarredAt = true, amount
 		return
 	}
 	if (p.Resources < 0) != (w.Resources < 0) {
 		p.Fixed, p.FixedAt = true, w.Resources
 		return
 	}
+	had, lowered := w.amountOf(p), p.Lowered || !p.Resizing && !p.Unfit
 	p.Starved = p.Starved && p.Resources >= w.Resources
 	p.Resources, p.Resizing, p.Unfit = w.Resources, p.Phase == plan.Running, false
-	p.CPU, p.Deferred = cpu, false
+	p.Amount, p.Deferred = amount, false
+	p.Lowered = w.Memory && p.Resizing && lowered && w.amountOf(p) < had
 }
 
 // expand asks for more storage on a claim. Where its class does not allow that, the claim is marked.

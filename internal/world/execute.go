@@ -43,11 +43,11 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.SetMetadata:
 		return w.onPod(e.Name, e.UID, func(p *Pod) { p.Labels = w.Labels })
 	case plan.Resize:
-		cpu := w.tunedCPU()
+		amount := w.tunedAmount()
 		if e.ToSpec {
-			cpu = 0
+			amount = 0
 		}
-		return w.onPod(e.Name, e.UID, func(p *Pod) { w.resize(p, cpu) })
+		return w.onPod(e.Name, e.UID, func(p *Pod) { w.resize(p, amount) })
 	case plan.ChangeImage:
 		return w.onPod(e.Name, e.UID, func(p *Pod) { w.changeImage(p, e.Version) })
 	case plan.ExpandVolume:
@@ -152,7 +152,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 		avoids = n.Avoid.Node
 	}
 	w.Pods = append(w.Pods, Pod{
-		Avoids: avoids, Stuck: avoids != "" && w.cfg.Spareless || w.cfg.Tight && w.tunedCPU() > specCPU, Share: Share{CPU: w.tunedCPU()},
+		Avoids: avoids, Stuck: avoids != "" && w.cfg.Spareless || w.cfg.Tight && w.tunedAmount() > specAmount, Share: Share{Amount: w.tunedAmount()},
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
 		Labels: labels, Resources: w.Resources, Transport: n.Transport, Database: Database{Quota: w.Status.Tuned.Quota},

@@ -186,7 +186,7 @@ func (w *World) passing(m Move) bool {
 		return w.pod(m.At).Persistent
 	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, patchTested, backupAges, windowShuts, brakeHolds, modesAdvise, modesOff,
 		windowNarrows, trustGiven, trustWithdrawn, operatorStarts,
-		diskDrags, diskRecovers, loadRises, loadFalls, resizeDeferred, resizesBarred:
+		diskDrags, diskRecovers, loadRises, loadFalls, loadSwells, usageUntold, resizeDeferred, resizesBarred:
 		return true
 	default:
 		return false

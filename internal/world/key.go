@@ -48,7 +48,7 @@ func (w *World) Key() uint64 {
 	e.differing(&w.Differing)
 	e.patches(&w.Patches)
 	e.allowance(&w.Allowance)
-	e.rare(markLoad, 2*int(w.Load)+bits(w.Usage.Barred))
+	e.rare(markLoad, 16*bits(w.Usage.Untold)+2*int(w.Load)+bits(w.Usage.Barred))
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -237,13 +237,13 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markLabels, p.Labels)
 	e.rare(markResources, p.Resources)
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
-	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
+	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held, p.Lowered))
 	e.rare(markDatabase, 16*int(p.Left)+bits(p.Stuffed, p.Holey, p.Copied, p.Busy))
 	e.rare(markTuned, int(p.Quota/mebi))
 	e.rare(markDrags, bits(p.Drags))
 	e.named(markAvoids, p.Avoids)
 	e.rare(markPodTrial, 2*p.Restarts+bits(p.Aged))
-	e.rare(markCPU, 2*p.CPU+bits(p.Deferred))
+	e.rare(markAmount, 2*p.Amount+bits(p.Deferred))
 	e.rare(markBarred, 2*p.BarredAt+bits(p.Barred))
 }
 

@@ -77,7 +77,7 @@ const (
 const (
 	markLoad = 0xb8 + iota
 	markResized
-	markCPU
+	markAmount
 	markBarred
 )
 

@@ -129,6 +129,8 @@ const (
 	loadFalls
 	resizeDeferred
 	resizesBarred
+	loadSwells
+	usageUntold
 	dataRolledBack
 	awaitedFails
 	nameTaken

@@ -119,13 +119,13 @@ func TestSeedForeseesOnce(t *testing.T) {
 			false,
 		},
 		"members that use most": {
-			plan.Autopilot{Resources: on, MinResources: plan.Resources{CPU: leastCPU}, MaxResources: plan.Resources{CPU: mostCPU}},
+			plan.Autopilot{Resources: on, MinResources: plan.Resources{CPU: leastAmount}, MaxResources: plan.Resources{CPU: mostAmount}},
 			func(w *World, _ *plan.Observed) { w.Load = heavy },
 			[]string{"commit-tuning 0 0 0 0 1300", "resize c-0", "resize c-1", "resize c-2", "idle SpecReached"},
 			false,
 		},
 		"members that have not what the others have": {
-			plan.Autopilot{Resources: on, MinResources: plan.Resources{CPU: leastCPU}, MaxResources: plan.Resources{CPU: mostCPU}},
+			plan.Autopilot{Resources: on, MinResources: plan.Resources{CPU: leastAmount}, MaxResources: plan.Resources{CPU: mostAmount}},
 			func(w *World, _ *plan.Observed) {
 				w.Load = heavy
 				w.pass() // the amount is chosen

@@ -34,6 +34,8 @@ type Spec struct {
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
+	// Memory is true if what Auto Pilot changes of the members' requests is memory, and not CPU.
+	Memory bool
 	// Transport is what the members are to have.
 	Transport member.Transport
 	// Paused and Deleted are true while nothing is to be done. Invalid is true of a spec that cannot be carried out: all of it
@@ -134,8 +136,11 @@ func (w *World) ends(p *Pod) bool {
 
 // current reports whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
-	v := w.volume(p.Name)
-	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !w.drift(p).Any() &&
+	v, drift := w.volume(p.Name), w.drift(p)
+	if w.keepsMemory(p) {
+		drift.Resources, drift.LessMemory = false, false
+	}
+	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !drift.Any() &&
 		(!p.Resizing || w.stuckResizing(p)) && (v == nil || v.Class == w.Class && v.Requested >= int64(w.storage()) && (!v.Expanding || w.cfg.Stunted))
 }
 

@@ -27,6 +27,8 @@ func (w *World) checkUpkeep(a plan.Action) {
 		w.checkHistory("history is given up")
 	case plan.CommitTuning:
 		w.checkTuning(act)
+	case plan.Resize:
+		w.checkResize(act)
 	default:
 	}
 }
