@@ -17,7 +17,7 @@ import (
 )
 
 // TestGrowQuota has keys fill a small quota: it is raised before etcd refuses a write, up to the maximum, and what is written to the spec counts
-// from then on.
+// from then on. What is deleted again before four fifths are in use raises nothing.
 func TestGrowQuota(t *testing.T) {
 	t.Parallel()
 	editions(t, growQuota)
@@ -27,6 +27,11 @@ func growQuota(t *testing.T, etcd edition) {
 	s := etcd.begin(t, "grow-quota", growing("64Mi", "96Mi"))
 	s.settled()
 	s.client()
+	for range 2 {
+		s.peaks(45)
+	}
+	s.unsaid(v1beta2.ReasonRaisingQuota)
+	s.quotas(64 << 20)
 	s.keepsKeys(54)
 	s.look("four fifths")
 	s.quotas(96 << 20)
@@ -100,6 +105,34 @@ func (s *story) keepsKeys(mebi int64) {
 			return err
 		}))
 	}
+}
+
+// peaks writes keys until so many MiB are in use, has the operator look at that, and deletes them again.
+func (s *story) peaks(mebi int64) {
+	s.t.Helper()
+	s.keepsKeys(mebi)
+	s.looks(func(spec *v1beta2.EtcdClusterSpec) {
+		spec.Pod.Labels = map[string]string{"peak": time.Now().UTC().Format("150405")} // any edit that disturbs no member
+	})
+	must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+		deleted, err := etcd.Delete(ctx, "kept/", clientv3.WithPrefix())
+		if err != nil {
+			return err
+		}
+		_, err = etcd.Compact(ctx, deleted.Header.Revision, clientv3.WithCompactPhysical())
+		return err
+	}))
+	must(s.t, harness.Await(s.t.Context(), "what is deleted is free", limit, func(ctx context.Context) (string, bool) {
+		inUse := int64(0)
+		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
+			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+			if err == nil {
+				inUse = status.DbSizeInUse
+			}
+			return err
+		})
+		return fmt.Sprintf("%d bytes are in use, %v", inUse, err), err == nil && inUse < mebi<<20/4
+	}))
 }
 
 // quotas waits until all members have that quota. They are asked for their metrics, because Status of etcd 3.5 does not tell it.
