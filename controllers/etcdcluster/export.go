@@ -26,7 +26,7 @@ func (p *pass) exported() metrics.Cluster {
 	seen := metrics.Cluster{
 		UID: string(c.UID), Now: o.Now, Version: c.Status.CurrentVersion, TargetVersion: o.Cluster.Version,
 		Size: o.Cluster.Size, Updated: int(c.Status.UpdatedMembers),
-		Judged: o.Etcd.Contact == plan.ContactQuorum, Databases: p.databases(),
+		Judged: o.Etcd.Contact == plan.ContactQuorum, Databases: p.databases(), Compared: p.compared,
 	}
 	for _, m := range c.Status.MemberStatuses {
 		switch {

@@ -130,6 +130,7 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 			p.observed.Etcd.Compared = found
 		}
 	}
+	p.compared = r.Etcd.Compared(key, p.session)
 	if relocates {
 		p.observed.Etcd.Histories = r.Etcd.Histories(key, p.session)
 	}

@@ -61,6 +61,8 @@ type pass struct {
 	reminder time.Duration
 	// comparesAgain is when the voters' data may have to be compared again, 0 if nothing is to be confirmed.
 	comparesAgain time.Duration
+	// compared is when their data was last found to be the same, zero if this process has not found that.
+	compared time.Time
 	// habits is what is known of how the members usually are, nil if Auto Pilot does not look at that.
 	habits *anomaly.Report
 	// requests are what is to be asked of cert-manager, as the last reading found it.

@@ -37,6 +37,8 @@ type stillEtcd struct {
 	moved atomic.Uint64
 	// alone is true while it has no leader.
 	alone atomic.Bool
+	// compacted is the revision of its last compaction, 0 if it tells of none.
+	compacted atomic.Int64
 	// door is its listener.
 	door *door
 	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was asked to, and
@@ -147,6 +149,11 @@ func (s *stillEtcd) MoveLeader(_ context.Context, r *pb.MoveLeaderRequest) (*pb.
 	return &pb.MoveLeaderResponse{Header: s.header}, nil
 }
 
+// HashKV implements pb.MaintenanceServer: all servers have the same data.
+func (s *stillEtcd) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
+	return &pb.HashKVResponse{Header: s.header, Hash: 7, HashRevision: r.GetRevision()}, nil
+}
+
 // ServeHTTP tells the metrics.
 func (s *stillEtcd) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	const since = 5 // flushes since the last time
@@ -157,5 +164,7 @@ etcd_disk_wal_fsync_duration_seconds_sum %[2]g
 etcd_disk_wal_fsync_duration_seconds_count %[1]d
 # TYPE etcd_server_has_leader gauge
 etcd_server_has_leader 1
-`, n, float64(n)*time.Duration(s.flush.Load()).Seconds())
+# TYPE etcd_debugging_mvcc_compact_revision gauge
+etcd_debugging_mvcc_compact_revision %[3]d
+`, n, float64(n)*time.Duration(s.flush.Load()).Seconds(), s.compacted.Load())
 }

@@ -20,6 +20,8 @@ type comparisons struct {
 	found []plan.Comparison
 	// tried is the last compaction at which the data was compared, or could not be.
 	tried int64
+	// agreed is when all voters' data was last found to be the same at a compaction, zero if it never was.
+	agreed time.Time
 }
 
 // Compare compares the voters' data where that is due, and returns the last comparisons, two at most, the earlier one first. None means
@@ -87,8 +89,21 @@ func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
 	}
 	s.tried = revision
 	if found, ok := session.hashes(ctx, revision); ok {
-		s.found = withLast(s.found, found, kept)
+		if s.found = withLast(s.found, found, kept); !found.Differs() {
+			s.agreed = s.read
+		}
 	}
+}
+
+// Compared is when all voters' data was last found to be the same at a compaction, zero if this process knows of no such time. It stays as it was when
+// data is found to differ, and while nothing can be compared.
+func (p *Pool) Compared(cluster string, s *Session) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c, id := p.samplers[cluster], s.Seen.ClusterID; c != nil && (id == 0 || c.id == id) {
+		return c.agreed
+	}
+	return time.Time{}
 }
 
 // withLast adds one to what is remembered, and drops the first one where there are as many as are, in place: each append behind a shorter slice would

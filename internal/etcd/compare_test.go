@@ -21,11 +21,13 @@ type comparedWorld struct {
 	client    *clientv3.Client
 	endpoints []etcd.Endpoint
 	id        uint64
+	// name is the cluster's in the pool.
+	name string
 }
 
 func newComparedWorld(t *testing.T, n int) *comparedWorld {
 	t.Helper()
-	w := &comparedWorld{members: programs(t, n), pool: newPool(t)}
+	w := &comparedWorld{members: programs(t, n), pool: newPool(t), name: t.Name()}
 	w.pool.SampleEvery = time.Nanosecond
 	var urls []string
 	for _, p := range w.members {
@@ -54,7 +56,7 @@ func (w *comparedWorld) compares(t *testing.T) []plan.Comparison {
 	t.Helper()
 	var found []plan.Comparison
 	eventually(t, "all voters", func() bool {
-		s := w.pool.Observe(t.Context(), t.Name(), nil, voting(w.id, w.endpoints), w.endpoints)
+		s := w.pool.Observe(t.Context(), w.name, nil, voting(w.id, w.endpoints), w.endpoints)
 		for _, a := range s.Seen.Answers {
 			if a.Leader == 0 {
 				return false
@@ -63,10 +65,15 @@ func (w *comparedWorld) compares(t *testing.T) []plan.Comparison {
 		if len(s.Seen.Answers) < len(w.members) || s.Seen.Contact != plan.ContactQuorum {
 			return false
 		}
-		found, _ = w.pool.Compare(t.Context(), t.Name(), s)
+		found, _ = w.pool.Compare(t.Context(), w.name, s)
 		return true
 	})
 	return found
+}
+
+// compared is when the data of the cluster with that ID was last found to be the same.
+func (w *comparedWorld) compared(id uint64) time.Time {
+	return w.pool.Compared(w.name, &etcd.Session{Seen: plan.Etcd{ClusterID: id}})
 }
 
 // compacts writes, and compacts to what was written.
@@ -98,12 +105,16 @@ func TestCompareFindsTheMemberThatDiffers(t *testing.T) {
 	t.Parallel()
 	w := newComparedWorld(t, 3)
 	w.compacts(t)
-	if found := w.compares(t); len(found) != 0 {
-		t.Fatalf("at the last compaction, which nothing has followed: %+v", found)
+	if found := w.compares(t); len(found) != 0 || !w.compared(w.id).IsZero() {
+		t.Fatalf("at the last compaction, which nothing has followed: %+v, and since %s", found, w.compared(w.id))
 	}
 	w.compacts(t)
 	if found := w.compares(t); len(found) != 1 || found[0].Differs() {
 		t.Fatalf("while the data is the same: %+v", found)
+	}
+	same := w.compared(w.id)
+	if same.IsZero() || w.compared(0) != same || !w.compared(w.id+1).IsZero() {
+		t.Errorf("the data was the same at %s, while nobody answers at %s, and that of another cluster at %s", same, w.compared(0), w.compared(w.id+1))
 	}
 	w.members[1].diverge(t)
 	if found := w.compares(t); len(found) != 1 {
@@ -119,6 +130,9 @@ func TestCompareFindsTheMemberThatDiffers(t *testing.T) {
 		found = w.compares(t)
 		return len(found) == 2 && found[0].Revision == first && found[1].Revision == second
 	})
+	if at := w.compared(w.id); at != same {
+		t.Errorf("the data that differs was the same at %s, and before at %s", at, same)
+	}
 	for _, c := range found {
 		hashes := map[int64]int{}
 		for _, h := range c.Hashes {

@@ -1,7 +1,9 @@
 package etcd
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,9 @@ type watched struct {
 	now     time.Time
 	told    figures
 	members []plan.Member
+	// sums is all that was told of each signal so far, and count how often each thing was done.
+	sums  [anomaly.Signals]float64
+	count float64
 }
 
 func newWatched() *watched {
@@ -30,39 +35,83 @@ func (w *watched) goes(samples int, flush float64, disturbed bool) {
 		w.now = w.now.Add(sampleEvery)
 		w.told.flushes.count += 100
 		w.told.flushes.sum += 100 * flush
-		p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
-		p.word.MemberID = w.members[0].ID
 		told := w.told
-		w.heard, w.read, w.disturbed = map[string]*figures{w.uid: &told}, w.now, disturbed
-		w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, sampleEvery)
+		w.disturbed = disturbed
+		w.hears(&told, 0)
 	}
+}
+
+// hears notes what the voter tells.
+func (w *watched) hears(told *figures, inUse int64) {
+	p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
+	p.word.MemberID, p.word.DBSizeInUse = w.members[0].ID, inUse
+	w.heard, w.read = map[string]*figures{w.uid: told}, w.now
+	w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, sampleEvery)
 }
 
 func (w *watched) reports() anomaly.Report { return w.report(w.members, w.now, sampleEvery) }
 
 func (w *watched) deviates() bool { return len(w.reports().Deviations) > 0 }
 
-// TestHabitsFire has a member that is known for a day become slow.
+// TestHabitsFire has a member that is known for a day deviate in one signal, by what its metrics and its status say, and wants that to be told of
+// this signal and of no other.
 func TestHabitsFire(t *testing.T) {
 	t.Parallel()
-	w := newWatched()
-	const day = int(anomaly.Day / sampleEvery)
-	w.goes(day, 0.002, false)
-	if r := w.reports(); len(r.Learning) != 1 || len(r.Known) != 0 || r.Until.IsZero() {
-		t.Errorf("before a day: %+v", r)
+	for signal, c := range map[anomaly.Signal]struct{ usual, unusual float64 }{
+		anomaly.Flush: {0.002, 0.3}, anomaly.RoundTrip: {0.001, 0.2}, anomaly.Apply: {0.0005, 0.1}, // seconds
+		anomaly.Growth:    {1 << 10, 1 << 20}, // bytes a second
+		anomaly.Elections: {0, 3},
+	} {
+		w, s := newWatched(), newSpoken()
+		s[signal] = c.usual
+		w.tells(t, s, int(anomaly.Day/sampleEvery))
+		if r := w.reports(); len(r.Learning) != 1 || len(r.Known) != 0 || r.Until.IsZero() {
+			t.Errorf("%d: before a day: %+v", signal, r)
+		}
+		w.tells(t, s, settling+2)
+		if r := w.reports(); len(r.Learning) != 0 || len(r.Known) != 1 || len(r.Scarce) != 0 {
+			t.Errorf("%d: after a day: %+v", signal, r)
+		}
+		s[signal] = c.unusual
+		if w.tells(t, s, 2); w.deviates() {
+			t.Errorf("%d: told after ten minutes", signal)
+		}
+		w.tells(t, s, 1)
+		near := func(got, want float64) bool { return math.Abs(got-want) <= want/50 }
+		all := w.reports().Deviations
+		if len(all) != 1 || all[0].Member != "c-0" || all[0].Signal != signal || !near(all[0].Value, c.unusual) || !near(all[0].Usual, c.usual) {
+			t.Errorf("%d: found %+v, want %g where %g is usual", signal, all, c.unusual, c.usual)
+		}
 	}
-	w.goes(settling+2, 0.002, false)
-	if r := w.reports(); len(r.Learning) != 0 || len(r.Known) != 1 {
-		t.Errorf("after a day: %+v", r)
-	}
-	w.goes(2, 0.3, false)
-	if w.deviates() {
-		t.Error("told after ten minutes")
-	}
-	w.goes(1, 0.3, false)
-	r := w.reports()
-	if len(r.Deviations) != 1 || r.Deviations[0].Member != "c-0" || r.Deviations[0].Signal != anomaly.Flush || math.Abs(r.Deviations[0].Value-0.3) > 0.001 {
-		t.Errorf("found %+v", r.Deviations)
+}
+
+// spoken is what a member is like until the next sample, in each signal's unit.
+type spoken [anomaly.Signals]float64
+
+func newSpoken() *spoken {
+	return &spoken{anomaly.Flush: 0.002, anomaly.RoundTrip: 0.001, anomaly.Apply: 0.0005}
+}
+
+// tells goes on for so many samples in which the member is like that, as the text of its metrics has it, and its status.
+func (w *watched) tells(t *testing.T, s *spoken, samples int) {
+	t.Helper()
+	for range samples {
+		w.now, w.count = w.now.Add(sampleEvery), w.count+100
+		for i, v := range s {
+			w.sums[i] += v
+		}
+		text := ""
+		for histogram, signal := range map[string]anomaly.Signal{
+			"etcd_disk_wal_fsync_duration_seconds%s": anomaly.Flush, `etcd_network_peer_round_trip_time_seconds%s{To="8"}`: anomaly.RoundTrip,
+			`etcd_server_apply_duration_seconds%s{op="Put",success="true",version="v3"}`: anomaly.Apply,
+		} {
+			text += fmt.Sprintf(histogram+" %g\n"+histogram+" %g\n", "_sum", 100*w.sums[signal], "_count", w.count)
+		}
+		told := &figures{}
+		if err := told.scan(strings.NewReader(text + fmt.Sprintf("etcd_server_leader_changes_seen_total %g\n", w.sums[anomaly.Elections]))); err != nil {
+			t.Fatal(err)
+		}
+		w.hears(told, int64(w.sums[anomaly.Growth]*sampleEvery.Seconds()))
 	}
 }
 

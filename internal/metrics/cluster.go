@@ -12,7 +12,7 @@ import (
 // MaxClusterSeries is the largest number of series of one EtcdCluster in which Auto Pilot holds nothing and no volume is kept: what they cost
 // Prometheus grows with the number of clusters, and with nothing else. Each feature that holds something adds one for as long as that lasts, and so
 // does each cause for which volumes are kept. Members have none here, because they export their own.
-const MaxClusterSeries = 25
+const MaxClusterSeries = 26
 
 // Cluster is what the metrics show of the last observation of an EtcdCluster.
 type Cluster struct {
@@ -44,6 +44,8 @@ type Cluster struct {
 	Held []Held
 	// Replaced and Diverged are how many volumes are kept that a restore has replaced, and that are of members whose data differed.
 	Replaced, Diverged int
+	// Compared is when all voters' data was last found to be the same, zero if this process has not found that.
+	Compared time.Time
 }
 
 // Held is a feature of Auto Pilot of which something is due and not done. Waits is true if it only waits for the time to do it.
@@ -90,7 +92,7 @@ type clusters struct {
 	mu  sync.Mutex
 	all map[types.NamespacedName]*clusterRecord
 
-	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry, held, kept column
+	info, size, updated, members, margin, condition, reasonSince, alarms, used, free, untilQuota, expiry, held, kept, compared column
 }
 
 func clusterColumn(name, help string, labels ...string) column {
@@ -127,6 +129,9 @@ var allClusters = &clusters{
 	kept: clusterColumn("kept_volumes",
 		"Volumes that are kept, and that only you delete, by what they are of: restore (a restore has replaced the data) or diverged-member (its data "+
 			"differed from the others'); no series without any.", "of"),
+	compared: clusterColumn("data_compared_timestamp_seconds",
+		"When this process last found the data of all voters to be the same at a compaction; no series before it has. It stays as it was while data "+
+			"differs or cannot be compared, until members were not sampled for a day."),
 }
 
 func init() { metrics.Registry.MustRegister(allClusters) }
@@ -135,6 +140,7 @@ func init() { metrics.Registry.MustRegister(allClusters) }
 func (c *clusters) Describe(to chan<- *prometheus.Desc) {
 	for _, described := range []column{
 		c.info, c.size, c.updated, c.members, c.margin, c.condition, c.reasonSince, c.alarms, c.used, c.free, c.untilQuota, c.expiry, c.held, c.kept,
+		c.compared,
 	} {
 		to <- described.desc
 	}
@@ -189,6 +195,9 @@ func (c *clusters) collect(s series, r *clusterRecord) {
 	}
 	if r.Diverged > 0 {
 		s.add(c.kept, float64(r.Diverged), "diverged-member")
+	}
+	if !r.Compared.IsZero() {
+		s.add(c.compared, unix(r.Compared))
 	}
 }
 

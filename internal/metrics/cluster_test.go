@@ -24,6 +24,7 @@ func worst() metrics.Cluster {
 	c := metrics.Cluster{
 		UID: "u", Now: noon, Version: "3.6.16", TargetVersion: "3.7.3", Size: 9, Updated: 4, Ready: 4, Unready: 1, Learners: 2, Margin: 1, Up: true,
 		Reason: "Updating", Judged: true, NoSpace: 1, Databases: []metrics.Database{{Size: 4 << 20, InUse: 1 << 20, Quota: 8 << 20}},
+		Compared: noon.Add(-time.Hour),
 	}
 	for i := range c.Conditions {
 		c.Conditions[i] = metrics.ConditionTrue
@@ -82,6 +83,7 @@ func TestWorstCluster(t *testing.T) {
 		"cluster_quorum_margin":                                        1,
 		"cluster_condition type=Degraded":                              1,
 		"cluster_reason_since_timestamp_seconds reason=Updating":       float64(noon.Unix()),
+		"cluster_data_compared_timestamp_seconds":                      float64(noon.Add(-time.Hour).Unix()),
 		"cluster_alarms alarm=nospace":                                 1,
 		"cluster_alarms alarm=corrupt":                                 0,
 		"cluster_database_free_ratio":                                  .75,
