@@ -52,7 +52,7 @@ var autopilots = map[string]scenario{
 	"every signal is raised, and no room can be made": everything(scenario{
 		sizes: []int{3}, edits: []edit{template(1)}, before: slices.Concat(world.Signals, world.SpaceFaults), only: world.Kills, faults: 0, full: 1,
 	}),
-	"signals come and go":                     everything(scenario{sizes: []int{3}, only: slices.Concat(world.Signals, world.SignalsEnd), faults: 2, full: 3}),
+	"signals come and go":                      everything(scenario{sizes: []int{3}, only: slices.Concat(world.Signals, world.SignalsEnd), faults: 2, full: 3}),
 	"every signal is raised, and modes change": everything(scenario{sizes: []int{3}, before: world.Signals, only: world.AllowanceFaults, faults: 2, full: 3}),
 	"a slow disk, and modes change": {
 		sizes: []int{3}, relocates: true, only: slices.Concat(world.RelocationFaults, world.AllowanceFaults),

@@ -45,6 +45,18 @@ var resizing = map[string]scenario{
 		sizes: []int{3}, running: true, resizes: true, memory: true, tight: true, only: slices.Concat(world.MemoryFaults, world.Losses), lockstep: true,
 		faults: 2, full: 3,
 	},
+	"memory is used up, and status is lost": {
+		sizes: []int{3}, running: true, resizes: true, memory: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults, world.StatusFaults),
+		lockstep: true, faults: 3, full: 4,
+	},
+	"memory is used up in a template roll": {
+		sizes: []int{3}, edits: []edit{template(1)}, running: true, resizes: true, memory: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults),
+		lockstep: true, faults: 2, full: 3,
+	},
+	"memory is used up, and the resources are edited": {
+		sizes: []int{3}, edits: []edit{resources(1), resources(-1)}, running: true, resizes: true, memory: true,
+		only: slices.Concat(world.MemoryFaults, world.UnfitFaults), lockstep: true, faults: 2, full: 3,
+	},
 	"memory is used up where one runs": {
 		sizes: []int{1}, running: true, resizes: true, memory: true, only: slices.Concat(world.MemoryFaults, world.UnfitFaults, world.PodFaults), lockstep: true,
 		faults: 4, full: 5,
@@ -74,12 +86,13 @@ var resizingMutants = map[string]mutant{
 	},
 	"members are resized before all have the last amount":  {next: resizesAhead, want: "R: members are to request something else", scenario: resized},
 	"a member is made anew because it cannot be resized":   {next: remakes, want: "R: c-", persistent: true, scenario: resized},
-	"members go back to less memory than one of them uses": {next: goesBack, want: "R: members are to go back to", scenario: filled},
+	"members go back to less memory than one of them uses": {next: goesBack, want: "R: members are to go back to 1000 of memory", scenario: filled},
 	"members that do not tell what they use are taken to use nothing": {
-		next: takesSilenceForNothing, want: "R: members are to go back to", scenario: filled,
+		next: takesSilenceForNothing, want: "R: members are to go back to 1000 of memory", scenario: filled,
 	},
-	"all members are given less memory at once": {next: lowersAll, want: "R: c-2 is given less memory while c-1 is", scenario: filled},
-	"what cannot be resized is waited for":      {next: resizesForever, want: "L", scenario: resized},
+	"a member is given less memory whatever it uses by then": {next: forgetsGrowth, want: "R: c-0 is given 1000 of memory, and uses", scenario: filled},
+	"all members are given less memory at once":              {next: lowersAll, want: "R: c-2 is given less memory while c-1 is", scenario: filled},
+	"what cannot be resized is waited for":                   {next: resizesForever, want: "L", scenario: resized},
 	"a pod that no node takes is waited for": {
 		next: waitsForRoom, want: "L", persistent: true, scenario: scenario{
 			sizes: []int{3}, running: true, lockstep: true, tight: true, only: slices.Concat(world.UsageFaults, world.Kills), resizes: true, faults: 2,
@@ -134,7 +147,7 @@ func remakes(o plan.Observed) plan.Action {
 // goesBack has members request what they did before, whatever they use by now.
 func goesBack(o plan.Observed) plan.Action {
 	act := plan.Next(o)
-	if tuning, is := act.(plan.CommitTuning); is && tuning.Because != "" {
+	if tuning, is := act.(plan.CommitTuning); is && tuning.Because != "" && o.Cluster.Tuned.Resized.GivenUp == "" {
 		tuning.Resized.Now, tuning.Resized.Before = o.Cluster.Tuned.Resized.Before, o.Cluster.Tuned.Resized.Before
 		return tuning
 	}
@@ -146,6 +159,17 @@ func takesSilenceForNothing(o plan.Observed) plan.Action {
 	if len(o.Etcd.Usages) == 0 {
 		for _, p := range o.Pods {
 			o.Etcd.Usages = append(o.Etcd.Usages, plan.Usage{Pod: p.Name, PodUID: p.UID, Used: plan.Resources{Memory: 1}, Heap: 1})
+		}
+	}
+	return plan.Next(o)
+}
+
+// forgetsGrowth takes what members use for what they used once a resize was given up.
+func forgetsGrowth(o plan.Observed) plan.Action {
+	if o.Cluster.Tuned.Resized.GivenUp != "" {
+		o.Etcd.Usages = slices.Clone(o.Etcd.Usages)
+		for i := range o.Etcd.Usages {
+			o.Etcd.Usages[i].Used.Memory, o.Etcd.Usages[i].Peak.Memory = 1, 1
 		}
 	}
 	return plan.Next(o)

@@ -25,9 +25,6 @@ func heldResources() []reachable {
 		{"it is at `spec", busy(func(o *Observed) { o.Cluster.Autopilot.MaxResources.CPU = 0 }), reason, "what spec.pod.resources says"},
 		{"the last time", busy(changed(spec, spec, time.Hour, "the node is full")), reason, "given up, because the node is full"},
 		{"`spec.pod.template` has", busy(func(o *Observed) { o.Pods[1].ResizeRestarts = true }), reason, "resizePolicy of RestartContainer"},
-		{"a pod keeps more memory", requesting(changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) {
-			o.Pods[1].Drift.Resources, o.Pods[1].Drift.LessMemory, o.Etcd.Usages[1].Heap = true, true, 0
-		}), reason, "c-1 keeps more memory"},
 		{"a pod cannot be resized", requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) { o.Pods[1].ResizeRefused = true }), reason, "c-1 cannot be resized"},
 	}
 }

@@ -157,11 +157,7 @@ func (v *view) partlyResized() bool {
 	partly := false
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		switch {
-		case v.keepsMemory(m):
-			v.held(FeatureResources, v1beta2.ReasonResourcesHeld, "pod "+p.Name+" keeps more memory than the others are to request, because its member may use "+
-				"it; no member is given anything else: that waits until it uses less, or for another spec.pod.resources")
-		case v.keepsRequests(p):
+		if v.keepsRequests(p) {
 			v.held(FeatureResources, v1beta2.ReasonResourcesHeld, "pod "+p.Name+" cannot be resized to what the others have, and keeps what it has; no member is "+
 				"given anything else: that waits until it can be, or is created anew, or for another spec.pod.resources")
 		}

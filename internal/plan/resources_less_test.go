@@ -31,28 +31,40 @@ func TestLessMemoryForOneAtATime(t *testing.T) {
 	}
 }
 
-// TestNoLessMemoryThanIsUsed has a pod that was given more keep it, where that is given up, until its member is known to use less. An edit is carried
-// out all the same, and a pod that keeps what it has is not waited for.
+// TestNoLessMemoryThanIsUsed has all members keep as much memory as one may use that has not gone back yet. An edit is carried out all the same, and a
+// pod that keeps what it has is not waited for.
 func TestNoLessMemoryThanIsUsed(t *testing.T) {
-	given := func(o *Observed) { o.Pods[1].Drift.Resources, o.Pods[1].Drift.LessMemory = true, true }
+	given := func(o *Observed) {
+		o.Pods[1].Drift.Resources, o.Pods[1].Drift.LessMemory, o.Pods[1].Requests = true, true, most
+	}
 	for title, c := range map[string]struct {
 		change  func(*Observed)
 		resizes string
+		keeps   int64 // 0 if they go back
 	}{
-		"it uses less":        {func(*Observed) {}, "c-1"},
-		"it uses more":        {uses(1, Resources{Memory: spec.Memory + 1}), ""},
-		"its file is large":   {func(o *Observed) { o.Etcd.Answers[1].DBSize = spec.Memory }, ""},
-		"it does not tell":    {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[:1] }, ""},
-		"another one does":    {uses(2, Resources{Memory: spec.Memory + 1}), "c-1"},
-		"the spec is edited":  {func(o *Observed) { o.Cluster.SpecResources.Requests.Memory--; o.Etcd.Usages = nil }, "c-1"},
-		"another one is kept": {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now.Add(-time.Hour) }, "c-1"},
-		"another one refuses": {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizeRefused = "Deferred", true }, "c-1"},
-		"another one begins":  {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now }, ""},
+		"it uses less":              {func(*Observed) {}, "c-1", 0},
+		"it uses more":              {uses(1, Resources{Memory: 3 * gibi}), "", 3 * gibi},
+		"it uses more than it has":  {uses(1, Resources{Memory: 5 * gibi}), "", most.Memory},
+		"its file is large":         {func(o *Observed) { o.Etcd.Answers[1].DBSize = 3 * gibi }, "", 3*gibi + (50+384)*mebi},
+		"it has not told":           {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[:1] }, "", most.Memory},
+		"it may tell soon":          {func(o *Observed) { o.Etcd.Usages[1].Heap = 0; o.Pods[1].Created = now.Add(-time.Minute) }, "", 0},
+		"another one does":          {uses(2, Resources{Memory: 3 * gibi}), "c-1", 0},
+		"the spec is edited":        {func(o *Observed) { o.Cluster.SpecResources.Requests.Memory--; o.Etcd.Usages = nil }, "c-1", 0},
+		"another one is kept":       {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now.Add(-time.Hour) }, "c-1", 0},
+		"another one refuses":       {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizeRefused = "Deferred", true }, "c-1", 0},
+		"another one begins":        {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].ResizingSince = "Deferred", now }, "", 0},
+		"another one was just told": {func(o *Observed) { o.Pods[2].Resizing, o.Pods[2].Unseen = "Deferred", true }, "", 0},
 	} {
 		t.Run(title, func(t *testing.T) {
-			o := requesting(changed(spec, spec, time.Hour, "why"), given, c.change)
-			if act, resizes := Next(o).(Resize); resizes != (c.resizes != "") || act.Name != c.resizes {
-				t.Errorf("%#v, want to resize %q", Next(o), c.resizes)
+			o := requesting(changed(spec, spec, time.Hour, "why"), old, given, c.change)
+			act := Next(o)
+			resize, _ := act.(Resize)
+			commit, _ := act.(CommitTuning)
+			if resize.Name != c.resizes || commit.Resized.Now.Memory != c.keeps {
+				t.Fatalf("%#v, want to resize %q, or to keep %d", act, c.resizes, c.keeps)
+			}
+			if r := commit.Resized; c.keeps > 0 && (r.Before != r.Now || r.Now.CPU != spec.CPU || r.GivenUp != "why" || !r.Since.Equal(now.Add(-time.Hour))) {
+				t.Errorf("recorded: %+v", r)
 			}
 		})
 	}
@@ -136,15 +148,43 @@ func TestGiveUpAwaitsMemory(t *testing.T) {
 	}
 }
 
-// TestAdoptedPastTheMaximum keeps of each amount what is within bounds.
+// TestAdoptedPastTheMaximum keeps of CPU what is within bounds, and of memory all: less may end a member.
 func TestAdoptedPastTheMaximum(t *testing.T) {
 	o := requesting(func(o *Observed) {
-		o.Cluster.Autopilot.MaxResources.CPU = 1500 // made narrower since
+		o.Cluster.Autopilot.MaxResources = Resources{1500, 3 * gibi} // made narrower since
 		for i := range o.Pods {
 			o.Pods[i].Requests = most
 		}
 	})
-	if got := o.adoptedResources(Tuned{}).Resized.Now; got.Memory != 4*gibi {
-		t.Errorf("members that have %s are given %s by the spec; adopted: %s", most, o.Cluster.SpecResources.Requests, got)
+	if got := o.adoptedResources(Tuned{}).Resized; got.Now != (Resources{1500, most.Memory}) || got.GivenUp != "" {
+		t.Errorf("members that have %s are given %s by the spec; adopted: %+v", most, o.Cluster.SpecResources.Requests, got)
+	}
+}
+
+// TestAdoptedIsGivenUp gives up what was adopted, too, where a member cannot be given it: all go on requesting it, and nothing waits for that.
+func TestAdoptedIsGivenUp(t *testing.T) {
+	given := requesting(func(o *Observed) { o.Pods[0].Requests = most }).adoptedResources(Tuned{}).Resized
+	o := requesting(changed(given.Before, given.Now, time.Hour, given.GivenUp), old, func(o *Observed) {
+		o.Pods[1].Resizing, o.Pods[1].ResizingSince = "Deferred", now.Add(-time.Hour)
+	})
+	act, is := Next(o).(CommitTuning)
+	if !is || act.Resized.Now != most || act.Resized.GivenUp == "" {
+		t.Fatalf("%#v", act)
+	}
+	if p := Assess(edit(o, changed(most, most, 0, act.Resized.GivenUp))).InProgress; p != nil {
+		t.Errorf("what is given up holds up the rest: %#v", p)
+	}
+}
+
+// TestResizeOfAPodThatIsMadeAnew is waited for ten minutes, and not for ever: it may never come.
+func TestResizeOfAPodThatIsMadeAnew(t *testing.T) {
+	for since, want := range map[time.Duration]bool{time.Minute: true, 10 * time.Minute: false} {
+		v := newView(requesting(func(o *Observed) {
+			p := &o.Pods[1]
+			p.Resizing, p.ResizingSince, p.Drift.Template = "Deferred", now.Add(-since), true
+		}))
+		if got := v.waitForResize() != nil; got != want {
+			t.Errorf("%s after it began it is waited for: %t", since, got)
+		}
 	}
 }

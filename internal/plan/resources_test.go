@@ -169,11 +169,6 @@ func TestResize(t *testing.T) {
 		"a member's data is wrong": {
 			requesting(uses(1, much), func(o *Observed) { o.Cluster.Quarantined = Quarantined{Member: id(2), Name: "c-2"} }), Resources{}, "", "",
 		},
-		"a pod keeps its memory": {
-			requesting(changed(spec, spec, time.Hour, "why"), func(o *Observed) {
-				o.Pods[1].Drift.Resources, o.Pods[1].Drift.LessMemory, o.Etcd.Usages[1].Used.Memory = true, true, spec.Memory+1
-			}), Resources{}, v1beta2.ReasonResourcesHeld, "c-1 keeps more memory than the others",
-		},
 		"a pod keeps what it has": {
 			requesting(uses(1, much), changed(spec, spec, 25*time.Hour, "why"), func(o *Observed) { o.Pods[1].ResizeRefused = true }),
 			Resources{},

@@ -19,37 +19,43 @@ func (v *view) resizable(m Member, p Pod) bool {
 	if !p.Drift.LessMemory {
 		return true
 	}
+	to := v.Cluster.Requests().Memory
 	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		return other.ID != m.ID && !o.Drift.LessMemory && !v.keepsRequests(o) && (o.Resizing != "" || o.Unseen)
+		keeps := v.keepsRequests(o) && o.Requests.Memory >= to
+		return other.ID != m.ID && !o.Drift.LessMemory && (o.Unseen || o.Resizing != "" && !keeps)
 	}
-	return !v.keepsMemory(m) && !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
+	return v.doesWith(m, to) && !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }
 
 // keepsRequests reports whether a pod keeps what it has, because it can be given neither what Auto Pilot has chosen nor what it had before.
 func (v *view) keepsRequests(p Pod) bool {
-	late := v.Now.Sub(p.ResizingSince) >= resizeLimit
-	return p.ResizeRefused || p.Resizing != "" && late && v.Cluster.Tuned.Resized.GivenUp != ""
+	return p.ResizeRefused || p.Resizing != "" && v.resizesLate(p) && v.Cluster.Tuned.Resized.GivenUp != ""
 }
 
-// keepsMemory reports whether a pod keeps the memory that it has, because Auto Pilot has gone back to less than its member may use by now, or it is
-// not known what that is. An edit of the spec is carried out all the same.
-func (v *view) keepsMemory(m Member) bool {
-	if r := v.Cluster.Tuned.Resized; r.GivenUp == "" || r.InsteadOf != v.Cluster.SpecResources || !v.pods[m.Name].Drift.LessMemory {
-		return false
-	}
-	most, known := v.mostMemory(m)
-	return !known || most > v.Cluster.Requests().Memory
-}
+// resizesLate reports whether the kubelet has had the time that it may take to resize the pod.
+func (v *view) resizesLate(p Pod) bool { return v.Now.Sub(p.ResizingSince) >= resizeLimit }
 
-// giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, all keep
-// so much. It never costs a restart: where even that is refused, the pod keeps what it has.
-func giveUpResize(v *view) Action {
+// goesBack reports whether the members go back to what they had before, because a resize was given up. An edit of the spec takes the place of that.
+func (v *view) goesBack() bool {
 	r := v.Cluster.Tuned.Resized
+	return r.GivenUp != "" && r.InsteadOf == v.Cluster.SpecResources
+}
+
+// doesWith reports whether a member that goes back is known to use no more memory than that. What an edit of the spec says is not asked for.
+func (v *view) doesWith(m Member, memory int64) bool {
+	most, known := v.mostMemory(m)
+	return !v.goesBack() || known && most <= memory
+}
+
+// giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, or does
+// before it has gone back, all keep so much. It never costs a restart: where even that is refused, the pod keeps what it has.
+func giveUpResize(v *view) Action {
 	why := v.resizeFails()
 	if why == "" {
-		return nil
+		return v.keepMemory()
 	}
+	r := v.Cluster.Tuned.Resized
 	back := r.Before
 	for _, m := range v.voters {
 		most, known := v.mostMemory(m)
@@ -67,15 +73,45 @@ func giveUpResize(v *view) Action {
 	return act
 }
 
+// keepMemory has all members keep as much memory as one may use that has not gone back yet. It is as after an edit otherwise: whoever is created anew
+// meanwhile would have too little.
+func (v *view) keepMemory() Action {
+	if v.Cluster.Paused || v.Cluster.Invalid != nil || !v.goesBack() {
+		return nil
+	}
+	r := v.Cluster.Tuned.Resized
+	keep, who := r.Now.Memory, ""
+	for _, m := range v.voters {
+		p := v.pods[m.Name]
+		if !p.Drift.LessMemory || p.Deleting || v.doesWith(m, keep) {
+			continue
+		}
+		most, known := v.mostMemory(m)
+		if !known {
+			if v.mayTellMemory(m, r.Since) {
+				continue
+			}
+			most = p.Requests.Memory
+		}
+		keep, who = max(keep, min(most, p.Requests.Memory)), p.Name
+	}
+	if keep == r.Now.Memory {
+		return nil
+	}
+	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: "the member in pod " + who + " may use more memory by now"}
+	act.Resized.Now.Memory, act.Resized.Before.Memory = keep, keep
+	return act
+}
+
 // mayTellMemory reports whether it may soon be known what a member uses: it has not been long since the change, or since its pod was created.
 func (v *view) mayTellMemory(m Member, since time.Time) bool {
 	return v.Now.Sub(since) < memoryToldWithin || v.Now.Sub(v.pods[m.Name].Created) < memoryToldWithin
 }
 
-// resizeFails says why a pod cannot be given what Auto Pilot has chosen, empty if it can, or if there is nothing to go back to.
+// resizeFails says why a pod cannot be given what Auto Pilot has chosen, empty if it can, or if that is given up already.
 func (v *view) resizeFails() string {
 	r := v.Cluster.Tuned.Resized
-	if v.Cluster.Paused || r.Now == r.Before || v.Cluster.Invalid != nil {
+	if v.Cluster.Paused || r == (Resized{}) || r.GivenUp != "" || v.Cluster.Invalid != nil {
 		return ""
 	}
 	for _, m := range v.Etcd.Members {
@@ -92,7 +128,7 @@ func (v *view) resizeFails() string {
 
 // resizeFailsOf says why that pod cannot be resized, empty if it can.
 func (v *view) resizeFailsOf(p Pod, r Resized) string {
-	late := v.Now.Sub(r.Since) >= resizeLimit && v.Now.Sub(p.ResizingSince) >= resizeLimit
+	late := v.Now.Sub(r.Since) >= resizeLimit && v.resizesLate(p)
 	switch {
 	case p.ResizeRefused:
 		return "Kubernetes does not resize pod " + p.Name
@@ -127,7 +163,7 @@ func (v *view) resizes() bool { return v.Cluster.Tuned.Resized != (Resized{}) }
 func (v *view) unfit(p Pod) bool { return p.ResizeInfeasible && !v.resizes() }
 
 // adoptedResources adds what the members request to what is adopted of a cluster whose status was lost, if Auto Pilot may have changed it. To go
-// back to the spec may leave them too little.
+// back to the spec may leave them too little: of memory that counts whatever the maximum is by now.
 func (o Observed) adoptedResources(t Tuned) Tuned {
 	c, now := o.Cluster, o.Cluster.SpecResources.Requests
 	for _, p := range o.Pods {
@@ -137,7 +173,7 @@ func (o Observed) adoptedResources(t Tuned) Tuned {
 		now.CPU, now.Memory = max(now.CPU, p.Requests.CPU), max(now.Memory, p.Requests.Memory)
 	}
 	most := c.mostResources()
-	now = Resources{min(now.CPU, most.CPU), min(now.Memory, most.Memory)}
+	now.CPU = min(now.CPU, most.CPU)
 	if c.Autopilot.Resources == ModeOff || now == c.SpecResources.Requests {
 		return t
 	}

@@ -24,7 +24,7 @@ func Seed(o plan.Observed) (*World, error) {
 		return nil, err
 	}
 	w := &World{cfg: &Config{Next: plan.Next, seed: &o, Autopilot: o.Cluster.Autopilot}, Highest: o.Cluster.Incarnations.Last}
-	w.cfg.Autopilot.Resources = plan.ModeOff // the model has no memory, and other amounts
+	w.cfg.Autopilot.Resources = plan.ModeOff // the model has either CPU or memory, in other amounts
 	w.seedSpec(&o.Cluster)
 	w.seedStatus(&o)
 	for _, v := range o.Volumes {
@@ -47,7 +47,7 @@ func seedable(o *plan.Observed) error {
 	odd := func(p plan.Pod) bool { return p.Drift.Image || p.Drift.Rewritten }
 	unfit := func(p plan.Pod) bool {
 		given := c.Tuned.Resized
-		return p.ResizeRefused || given != (plan.Resized{}) && (p.ResizeInfeasible || given.GivenUp != "" && p.Resizing != "")
+		return p.ResizeRefused || given != (plan.Resized{}) && (p.ResizeInfeasible || given.GivenUp != "" && (p.Resizing != "" || p.Drift.LessMemory))
 	}
 	for _, refuse := range []struct {
 		when bool

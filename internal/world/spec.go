@@ -136,11 +136,8 @@ func (w *World) ends(p *Pod) bool {
 
 // current reports whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
-	v, drift := w.volume(p.Name), w.drift(p)
-	if w.keepsMemory(p) {
-		drift.Resources, drift.LessMemory = false, false
-	}
-	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !drift.Any() &&
+	v := w.volume(p.Name)
+	return p.Persistent == w.Persistent && p.Version == w.version() && p.Runs == p.Version && !w.drift(p).Any() &&
 		(!p.Resizing || w.stuckResizing(p)) && (v == nil || v.Class == w.Class && v.Requested >= int64(w.storage()) && (!v.Expanding || w.cfg.Stunted))
 }
 

@@ -47,7 +47,7 @@ const heavyMemory, swollenMemory = 900, 1200
 var using = map[Kind]transition{
 	loadRises: {
 		name:    "members use most of what they request",
-		ifWorld: func(w *World) bool { return w.Load != heavy && w.Load != swollen },
+		ifWorld: func(w *World) bool { return w.Load != heavy },
 		onWorld: func(w *World) { w.Load = heavy },
 	},
 	loadSwells: {
@@ -64,7 +64,7 @@ var using = map[Kind]transition{
 	},
 	loadFalls: {
 		name:    "members have used little for a week",
-		ifWorld: func(w *World) bool { return w.Load != light && w.Load != swollen },
+		ifWorld: func(w *World) bool { return w.Load != light },
 		onWorld: func(w *World) { w.Load = light },
 	},
 	resizeDeferred: {
@@ -134,11 +134,6 @@ func (k *Kube) barred(p *Pod) bool {
 	return k.resizes() && p.Barred && p.BarredAt == k.tunedAmount() && p.Amount != k.tunedAmount()
 }
 
-// keepsMemory reports whether a pod keeps more memory than it is to have, because its member uses that, or may.
-func (w *World) keepsMemory(p *Pod) bool {
-	return w.Memory && w.resizes() && w.amountOf(p) > w.dueAmount() && (w.Untold || w.memoryOf(p) > w.dueAmount())
-}
-
 // stuckResizing reports whether a pod can neither be given what Auto Pilot has chosen nor what it had before: it keeps what it has.
 func (k *Kube) stuckResizing(p *Pod) bool {
 	return k.barred(p) || p.Deferred && k.Status.Tuned.Resized.GivenUp != ""
@@ -201,8 +196,8 @@ func (w *World) memoryOf(p *Pod) int {
 	return specAmount / 2
 }
 
-// swells reports whether a member has room for more than the spec gives it.
-func swells(p *Pod) bool { return p.Amount > swollenMemory }
+// swells reports whether a member has room for more than the spec gives it: the kubelet has followed.
+func swells(p *Pod) bool { return p.Amount >= swollenMemory && !p.Resizing && !p.Unfit }
 
 // cramps reports whether no node takes a pod that requests more than the spec.
 func (w *World) cramps(p *Pod) bool { return w.cfg.Tight && p.Amount > specAmount }

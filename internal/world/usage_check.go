@@ -30,8 +30,13 @@ func (w *World) checkResized(act plan.CommitTuning) {
 // checkGoneBack is for what members go back to: what they had, or as much more memory as one of them uses, of what they were to have.
 func (w *World) checkGoneBack(to int) {
 	r := w.Status.Tuned.Resized
-	before, now := w.amount(r.Before), w.amount(r.Now)
-	if to != before && (!w.Memory || to < before || to > now) {
+	before, most := w.amount(r.Before), w.amount(r.Now)
+	if r.GivenUp != "" { // and some have not gone back yet
+		for i := range w.Pods {
+			most = max(most, w.amountOf(&w.Pods[i]))
+		}
+	}
+	if to != before && (!w.Memory || to < before || to > most) {
 		w.violate("R: members are to go back to %d, and requested %d", to, before)
 	}
 	if p := w.running(func(p *Pod) bool { return w.Memory && w.memoryOf(p) > to }); p != nil {
@@ -42,7 +47,7 @@ func (w *World) checkGoneBack(to int) {
 // checkResize is for pods that are to have less memory: one after the other, for it may end etcd.
 func (w *World) checkResize(act plan.Resize) {
 	p := w.pod(act.Name)
-	if p == nil || p.UID != act.UID || !w.Memory || w.amountOf(p) <= w.dueAmount() || !w.serverRuns(p) {
+	if p == nil || p.UID != act.UID || !w.Memory || w.Status.Tuned.Resized.InsteadOf != w.requirements() || w.amountOf(p) <= w.dueAmount() || !w.serverRuns(p) {
 		return
 	}
 	if other := w.running(func(other *Pod) bool { return other.Name != p.Name && other.Lowered }); other != nil {
