@@ -3,6 +3,7 @@ package etcdcluster
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,7 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		Left:         left,
 		Deed:         p.deed,
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
+		RecordDone:   func(ctx context.Context) { r.recordDone(ctx, p) },
 		Again:        func() ctrl.Result { return r.requeue(p) },
 	}, err)
 }
@@ -162,6 +164,18 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordEnded(p)
 	r.recordHeld(p)
 	r.recordAnomaly(p)
+	r.recordAction(ctx, p, err)
+}
+
+// recordDone records an event for an action that has taken effect without a write to status: none that is decided by that has.
+func (r *Reconciler) recordDone(ctx context.Context, p *pass) {
+	decides := func(e plan.Effect) bool { return e == plan.WriteStatus{} }
+	if plan.Mutates(p.action) && !slices.ContainsFunc(plan.Effects(p.action, p.observed), decides) {
+		r.recordAction(ctx, p, nil)
+	}
+}
+
+func (r *Reconciler) recordAction(ctx context.Context, p *pass, err error) {
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
 		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {

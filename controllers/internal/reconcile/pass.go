@@ -45,6 +45,9 @@ type Ending struct {
 	Left func() time.Duration
 	// RecordEvents records the events of what has taken effect, once it is in status.
 	RecordEvents func(context.Context, error)
+	// RecordDone records the event of an action that has taken effect although status could not be written; nil if there is nothing like that. The
+	// next pass does not do it again.
+	RecordDone func(context.Context)
 	// Again returns when the next pass is due.
 	Again func() ctrl.Result
 	// Deed is what the pass has tried to change, nil for nothing.
@@ -69,6 +72,9 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	}
 	writeErr := e.write(ctx, err)
 	e.Deed.Count(cmp.Or(err, writeErr))
+	if err == nil && writeErr != nil && !apierrors.IsNotFound(writeErr) && e.RecordDone != nil {
+		e.RecordDone(ctx)
+	}
 	switch {
 	case errors.Is(writeErr, ErrStale):
 		return lookAgain(ctx, writeErr)

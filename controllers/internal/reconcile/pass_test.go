@@ -14,13 +14,15 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 )
 
-// TestFinish wants nothing to be recorded that is not in status, and a stale view to be looked at again rather than to fail.
+// TestFinish wants nothing to be recorded that is not in status, but what has taken effect all the same, and a stale view to be looked at again rather
+// than to fail.
 func TestFinish(t *testing.T) {
 	broken, of := errors.New("broken"), schema.GroupResource{Resource: "etcdclusters"}
 	conflict, gone := apierrors.NewConflict(of, "c", nil), apierrors.NewNotFound(of, "c")
 	for name, c := range map[string]struct {
 		action, write     error
 		written, recorded bool
+		done              bool
 		again             time.Duration
 		fails             bool
 		age               time.Duration
@@ -29,15 +31,16 @@ func TestFinish(t *testing.T) {
 		"failed":                        {action: broken, written: true, recorded: true, fails: true},
 		"a stale view":                  {action: conflict, again: reconcile.NotYet},
 		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), again: reconcile.NotYet},
-		"written meanwhile":             {write: conflict, written: true, again: reconcile.NotYet},
+		"written meanwhile":             {write: conflict, written: true, done: true, again: reconcile.NotYet},
 		"failed, and written by others": {action: broken, write: conflict, written: true, again: reconcile.NotYet},
 		"deleted meanwhile":             {action: broken, write: gone, written: true},
-		"not written":                   {write: broken, written: true, fails: true},
-		"held up after the action":      {age: 9 * time.Second, again: reconcile.NotYet},
+		"deleted after the action":      {write: gone, written: true},
+		"not written":                   {write: broken, written: true, done: true, fails: true},
+		"held up after the action":      {age: 9 * time.Second, done: true, again: reconcile.NotYet},
 		"failed after a while":          {action: broken, age: time.Minute, written: true, recorded: true, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			written, recorded := false, false
+			written, recorded, done := false, false, false
 			result, err := reconcile.Finish(t.Context(), reconcile.Ending{
 				Left: func() time.Duration { return 9*time.Second - c.age },
 				WriteStatus: func(ctx context.Context, err error) error {
@@ -51,10 +54,14 @@ func TestFinish(t *testing.T) {
 					return c.write
 				},
 				RecordEvents: func(context.Context, error) { recorded = true },
+				RecordDone:   func(context.Context) { done = true },
 				Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: time.Hour} },
 			}, c.action)
 			if written != c.written || recorded != c.recorded || result.RequeueAfter != c.again || (err != nil) != c.fails {
 				t.Errorf("written %v, recorded %v, again in %s, error %v", written, recorded, result.RequeueAfter, err)
+			}
+			if done != c.done {
+				t.Errorf("it is told that the action is done: %v", done)
 			}
 		})
 	}
