@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,7 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 			i++
 		}
 	}
+	p.done = !p.late(ctx) && !slices.Contains(effects, plan.Effect(plan.WriteStatus{}))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package etcdcluster
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,12 +61,17 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		p.deed.Incomplete = word
 	}
 	return reconcile.Finish(ctx, reconcile.Ending{
-		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
-		Left:         left,
-		Deed:         p.deed,
-		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
-		RecordDone:   func(ctx context.Context) { r.recordDone(ctx, p) },
-		Again:        func() ctrl.Result { return r.requeue(p) },
+		WriteStatus: func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
+		Left:        left,
+		Deed:        p.deed,
+		RecordEvents: func(ctx context.Context, err error) {
+			if err != nil {
+				r.recordDone(ctx, p)
+			}
+			r.recordEvents(ctx, p, err)
+		},
+		RecordDone: func(ctx context.Context) { r.recordDone(ctx, p) },
+		Again:      func() ctrl.Result { return r.requeue(p) },
 	}, err)
 }
 
@@ -167,10 +171,10 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordAction(ctx, p, err)
 }
 
-// recordDone records an event for an action that has taken effect without a write to status: none that is decided by that has.
+// recordDone records an event for an action that has taken effect, whatever comes after it: something else that fails, or the write to status.
 func (r *Reconciler) recordDone(ctx context.Context, p *pass) {
-	decides := func(e plan.Effect) bool { return e == plan.WriteStatus{} }
-	if plan.Mutates(p.action) && !slices.ContainsFunc(plan.Effects(p.action, p.observed), decides) {
+	if p.done && plan.Mutates(p.action) {
+		r.recordDefragmented(p)
 		r.recordAction(ctx, p, nil)
 	}
 }

@@ -47,6 +47,8 @@ type pass struct {
 	// outcome is what has come of the action's writes. deed is what the pass has tried to change, nil for nothing.
 	outcome outcome
 	deed    *reconcile.Deed
+	// done is true once the action has taken effect, whether status is written or not.
+	done bool
 	// transport is that of the members, or of those to come. sides are those for which there are certificates: what members are to serve with
 	// TLS, what they serve still, and what the spec asks for. certified is what was decided about them, nil without any.
 	transport, sides member.Transport

@@ -1,59 +1,48 @@
-package etcdcluster_test
+package etcdcluster
 
 import (
-	"context"
-	"strings"
 	"testing"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
 
-// TestToldThoughStatusIsNotWritten has somebody write the object between an action and the write to status: what was done is told once, and what that
-// write decides is told when it is decided.
-func TestToldThoughStatusIsNotWritten(t *testing.T) {
-	w := newIdleWorld(t)
-	name := types.NamespacedName{Namespace: "ns", Name: "c"}
-	w.cluster(t, name)
-	written := true
-	w.operator.Client = interceptor.NewClient(w.operator.Client.(client.WithWatch), interceptor.Funcs{
-		SubResourceUpdate: func(ctx context.Context, c client.Client, resource string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			if !written {
-				return apierrors.NewConflict(schema.GroupResource{Resource: "etcdclusters"}, o.GetName(), nil)
+// TestClientsTold counts from when the last client is told, but waits for Secrets no longer than a replacement of authorities does.
+func TestClientsTold(t *testing.T) {
+	start := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
+	name := types.NamespacedName{Name: "demo"}
+	for title, test := range map[string]struct {
+		left untold
+		// until is how long somebody is still to be told, and want when it is seen that the last one is told, both from the start.
+		until, want time.Duration
+	}{
+		"everybody at once":           {untold{}, 0, 0},
+		"applications, late":          {untold{client: true}, time.Hour, time.Hour + time.Minute},
+		"a user, late":                {untold{users: true}, 10 * time.Minute, 11 * time.Minute},
+		"a user, never":               {untold{users: true}, 10 * time.Hour, certificates.Patience},
+		"applications, before a user": {untold{client: true, users: true}, time.Hour, time.Hour + time.Minute},
+		"applications, never":         {untold{client: true}, 100 * time.Hour, certificates.ClientPatience},
+		"unknown":                     {untold{unknown: true}, 40 * time.Hour, 40*time.Hour + time.Minute},
+	} {
+		t.Run(title, func(t *testing.T) {
+			var told clientsTold
+			at := time.Time{}
+			for passed := time.Duration(0); passed < 48*time.Hour; passed += time.Minute {
+				left := test.left
+				if passed > test.until {
+					left = untold{}
+				}
+				at = told.of(name, true, left, start.Add(passed))
 			}
-			return c.SubResource(resource).Update(ctx, o, opts...)
-		},
-	})
-	step := func() string {
-		_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
-		must(t, err)
-		told := ""
-		for len(w.recorder.Events) > 0 {
-			told += <-w.recorder.Events + "\n"
-		}
-		return told
-	}
-	step() // it is claimed
-	written = false
-	if told := step(); strings.Contains(told, "initial members") {
-		t.Errorf("told of a first start that is not written down: %s", told)
-	}
-	written = true
-	if told := step(); !strings.Contains(told, "initial members") {
-		t.Errorf("not told of the first start: %s", told)
-	}
-	written = false
-	if told := step(); strings.Count(told, "creating pods") != 1 {
-		t.Errorf("the pods are created, and that is told: %s", told)
-	}
-	written = true
-	for range 3 {
-		if told := step(); strings.Contains(told, "creating pods") {
-			t.Errorf("told again: %s", told)
-		}
+			if got := at.Sub(start); got != test.want {
+				t.Errorf("the last one is told after %s, want %s", got, test.want)
+			}
+			later := start.Add(49 * time.Hour)
+			if at := told.of(name, false, untold{}, later); at != later {
+				t.Errorf("told the other way %s, it counts from %s", later, at)
+			}
+		})
 	}
 }

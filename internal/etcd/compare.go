@@ -20,7 +20,7 @@ type comparisons struct {
 	found []plan.Comparison
 	// tried is the last compaction at which the data was compared, or could not be.
 	tried int64
-	// agreed is when all voters' data was last found to be the same at a compaction, zero if it never was.
+	// agreed is when all voters' data was last found to be the same at a compaction while etcd had no alarm about it, zero if it never was.
 	agreed time.Time
 }
 
@@ -89,7 +89,7 @@ func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
 	}
 	s.tried = revision
 	if found, ok := session.hashes(ctx, revision); ok {
-		if s.found = withLast(s.found, found, kept); !found.Differs() {
+		if s.found = withLast(s.found, found, kept); !found.Differs() && !corrupt {
 			s.agreed = s.read
 		}
 	}

@@ -43,9 +43,9 @@ func TestNoLessMemoryThanIsUsed(t *testing.T) {
 		keeps   int64 // 0 if they go back
 	}{
 		"it uses less":              {func(*Observed) {}, "c-1", 0},
-		"it uses more":              {uses(1, Resources{Memory: 3 * gibi}), "", 3 * gibi},
-		"it uses more than it has":  {uses(1, Resources{Memory: 5 * gibi}), "", most.Memory},
-		"its file is large":         {func(o *Observed) { o.Etcd.Answers[1].DBSize = 3 * gibi }, "", 3*gibi + (50+384)*mebi},
+		"it uses more":              {uses(1, Resources{Memory: 3 * gibi}), "", most.Memory},
+		"its file is large":         {func(o *Observed) { o.Etcd.Answers[1].DBSize = 3 * gibi }, "", most.Memory},
+		"it is off":                 {func(o *Observed) { o.Cluster.Autopilot.Resources = ModeOff; o.Etcd.Usages = nil }, "", 0},
 		"it has not told":           {func(o *Observed) { o.Etcd.Usages = o.Etcd.Usages[:1] }, "", most.Memory},
 		"it may tell soon":          {func(o *Observed) { o.Etcd.Usages[1].Heap = 0; o.Pods[1].Created = now.Add(-time.Minute) }, "", 0},
 		"another one does":          {uses(2, Resources{Memory: 3 * gibi}), "c-1", 0},
@@ -176,15 +176,26 @@ func TestAdoptedIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestResizeOfAPodThatIsMadeAnew is waited for ten minutes, and not for ever: it may never come.
+// TestResizeOfAPodThatIsMadeAnew is not waited for where it is to more than anybody asks for by now. What the spec asks for may find no room when the
+// pod is made anew, either.
 func TestResizeOfAPodThatIsMadeAnew(t *testing.T) {
-	for since, want := range map[time.Duration]bool{time.Minute: true, 10 * time.Minute: false} {
+	for requests, want := range map[Resources]bool{spec: true, most: false} {
 		v := newView(requesting(func(o *Observed) {
 			p := &o.Pods[1]
-			p.Resizing, p.ResizingSince, p.Drift.Template = "Deferred", now.Add(-since), true
+			p.Resizing, p.ResizingSince, p.Drift.Template, p.Requests = "Deferred", now.Add(-time.Hour), true, requests
 		}))
 		if got := v.waitForResize() != nil; got != want {
-			t.Errorf("%s after it began it is waited for: %t", since, got)
+			t.Errorf("while it waits for %s it is waited for: %t", requests, got)
 		}
+	}
+}
+
+// TestAdoptedWithoutABound keeps no memory that Auto Pilot cannot have chosen: it is of an edit that was not carried out yet.
+func TestAdoptedWithoutABound(t *testing.T) {
+	o := requesting(func(o *Observed) {
+		o.Cluster.Autopilot.MinResources.Memory, o.Cluster.Autopilot.MaxResources.Memory, o.Pods[0].Requests = 0, 0, most
+	})
+	if got := o.adoptedResources(Tuned{}).Resized.Now; got != (Resources{most.CPU, spec.Memory}) {
+		t.Errorf("adopted: %s", got)
 	}
 }

@@ -22,10 +22,10 @@ func (v *view) resizable(m Member, p Pod) bool {
 	to := v.Cluster.Requests().Memory
 	lowering := func(other Member) bool {
 		o := v.pods[other.Name]
-		keeps := v.keepsRequests(o) && o.Requests.Memory >= to
+		keeps := v.keepsRequests(o) && o.Requests.Memory >= to // or the kubelet has not got to less within ten minutes
 		return other.ID != m.ID && !o.Drift.LessMemory && (o.Unseen || o.Resizing != "" && !keeps)
 	}
-	return v.doesWith(m, to) && !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
+	return v.mayLower(m, to) && !slices.ContainsFunc(v.voters, lowering) && v.waitForVoters(m.ID) == nil
 }
 
 // keepsRequests reports whether a pod keeps what it has, because it can be given neither what Auto Pilot has chosen nor what it had before.
@@ -36,20 +36,21 @@ func (v *view) keepsRequests(p Pod) bool {
 // resizesLate reports whether the kubelet has had the time that it may take to resize the pod.
 func (v *view) resizesLate(p Pod) bool { return v.Now.Sub(p.ResizingSince) >= resizeLimit }
 
-// goesBack reports whether the members go back to what they had before, because a resize was given up. An edit of the spec takes the place of that.
-func (v *view) goesBack() bool {
+// gaveUp reports whether a resize was given up last, so that members go back to what they had. An edit of the spec takes the place of that.
+func (v *view) gaveUp() bool {
 	r := v.Cluster.Tuned.Resized
 	return r.GivenUp != "" && r.InsteadOf == v.Cluster.SpecResources
 }
 
-// doesWith reports whether a member that goes back is known to use no more memory than that. What an edit of the spec says is not asked for.
-func (v *view) doesWith(m Member, memory int64) bool {
+// mayLower reports whether a member may be given so little memory: where a resize was given up, it is known to use no more. An edit of the spec is
+// carried out whatever it uses.
+func (v *view) mayLower(m Member, to int64) bool {
 	most, known := v.mostMemory(m)
-	return !v.goesBack() || known && most <= memory
+	return !v.gaveUp() || known && most <= to
 }
 
-// giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, or does
-// before it has gone back, all keep so much. It never costs a restart: where even that is refused, the pod keeps what it has.
+// giveUpResize has all members go back to what they had, if a pod cannot be resized. If one of them may use more memory than that by now, all keep so
+// much; if one does before it has gone back, they keep what it has. It never costs a restart: where even that is refused, the pod keeps what it has.
 func giveUpResize(v *view) Action {
 	why := v.resizeFails()
 	if why == "" {
@@ -73,29 +74,24 @@ func giveUpResize(v *view) Action {
 	return act
 }
 
-// keepMemory has all members keep as much memory as one may use that has not gone back yet. It is as after an edit otherwise: whoever is created anew
-// meanwhile would have too little.
+// keepMemory has all members keep what one has that has not gone back yet, and that may use more than they are to go back to: whoever is created anew
+// would have too little. It is what that pod has and not what it uses, which changes all the time. With the feature off it only keeps its own.
 func (v *view) keepMemory() Action {
-	if v.Cluster.Paused || v.Cluster.Invalid != nil || !v.goesBack() {
+	if v.Cluster.Paused || v.Cluster.Invalid != nil || !v.gaveUp() || v.Cluster.Autopilot.Resources == ModeOff {
 		return nil
 	}
 	r := v.Cluster.Tuned.Resized
 	keep, who := r.Now.Memory, ""
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		if !p.Drift.LessMemory || p.Deleting || v.doesWith(m, keep) {
+		if !p.Drift.LessMemory || p.Deleting || p.Requests.Memory <= keep || v.mayLower(m, r.Now.Memory) {
 			continue
 		}
-		most, known := v.mostMemory(m)
-		if !known {
-			if v.mayTellMemory(m, r.Since) {
-				continue
-			}
-			most = p.Requests.Memory
+		if _, known := v.mostMemory(m); known || !v.mayTellMemory(m, r.Since) {
+			keep, who = p.Requests.Memory, p.Name
 		}
-		keep, who = max(keep, min(most, p.Requests.Memory)), p.Name
 	}
-	if keep == r.Now.Memory {
+	if who == "" {
 		return nil
 	}
 	act := CommitTuning{Tuned: v.Cluster.Tuned, FromResources: r.Now, Because: "the member in pod " + who + " may use more memory by now"}
@@ -163,7 +159,7 @@ func (v *view) resizes() bool { return v.Cluster.Tuned.Resized != (Resized{}) }
 func (v *view) unfit(p Pod) bool { return p.ResizeInfeasible && !v.resizes() }
 
 // adoptedResources adds what the members request to what is adopted of a cluster whose status was lost, if Auto Pilot may have changed it. To go
-// back to the spec may leave them too little: of memory that counts whatever the maximum is by now.
+// back to the spec may leave them too little: of memory, if it has a bound, that counts whatever the maximum is by now.
 func (o Observed) adoptedResources(t Tuned) Tuned {
 	c, now := o.Cluster, o.Cluster.SpecResources.Requests
 	for _, p := range o.Pods {
@@ -173,7 +169,9 @@ func (o Observed) adoptedResources(t Tuned) Tuned {
 		now.CPU, now.Memory = max(now.CPU, p.Requests.CPU), max(now.Memory, p.Requests.Memory)
 	}
 	most := c.mostResources()
-	now.CPU = min(now.CPU, most.CPU)
+	if now.CPU = min(now.CPU, most.CPU); c.bounded(now).Memory == 0 {
+		now.Memory = min(now.Memory, most.Memory)
+	}
 	if c.Autopilot.Resources == ModeOff || now == c.SpecResources.Requests {
 		return t
 	}

@@ -62,12 +62,12 @@ func (v *view) inProgress(but uint64) Action {
 	return v.waitForResize()
 }
 
-// waitForResize waits until the kubelets have resized all pods, unless that is given up, and for a pod that is to be made anew for no longer than Auto
-// Pilot would.
+// waitForResize waits until the kubelets have resized all pods, unless that is given up, or a pod waits for more than anybody asks for by now and is to
+// be made anew: that may never come.
 func (v *view) waitForResize() Action {
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
-		if p.Resizing != "" && v.Cluster.Tuned.Resized.GivenUp == "" && !(p.Drift.Template && v.resizesLate(p)) {
+		if p.Resizing != "" && v.Cluster.Tuned.Resized.GivenUp == "" && !(p.Drift.Template && p.Requests.Exceeds(v.Cluster.Requests())) {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForResize, After: pollSlow,
 				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),

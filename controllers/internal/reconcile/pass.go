@@ -45,8 +45,8 @@ type Ending struct {
 	Left func() time.Duration
 	// RecordEvents records the events of what has taken effect, once it is in status.
 	RecordEvents func(context.Context, error)
-	// RecordDone records the event of an action that has taken effect although status could not be written; nil if there is nothing like that. The
-	// next pass does not do it again.
+	// RecordDone records the event of an action that has taken effect, where the pass ends before RecordEvents; nil if there is nothing like that.
+	// The next pass does not do it again.
 	RecordDone func(context.Context)
 	// Again returns when the next pass is due.
 	Again func() ctrl.Result
@@ -57,23 +57,23 @@ type Ending struct {
 // Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view, nor of
 // refusals that pass once the API server has started.
 func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
-	if errors.Is(err, ErrNoLease) {
+	if errors.Is(err, ErrNoLease) || Stale(err) || outage.Starting(err) {
 		e.Deed.Count(err)
+		e.recordDone(ctx)
+	}
+	switch {
+	case errors.Is(err, ErrNoLease):
 		log.FromContext(ctx).Info(err.Error())
 		return ctrl.Result{RequeueAfter: noLease}, nil
-	}
-	if Stale(err) {
-		e.Deed.Count(err)
+	case Stale(err):
 		return lookAgain(ctx, err)
-	}
-	if outage.Starting(err) {
-		e.Deed.Count(err)
+	case outage.Starting(err):
 		return ctrl.Result{}, err
 	}
 	writeErr := e.write(ctx, err)
 	e.Deed.Count(cmp.Or(err, writeErr))
-	if err == nil && writeErr != nil && !apierrors.IsNotFound(writeErr) && e.RecordDone != nil {
-		e.RecordDone(ctx)
+	if writeErr != nil && !apierrors.IsNotFound(writeErr) {
+		e.recordDone(ctx)
 	}
 	switch {
 	case errors.Is(writeErr, ErrStale):
@@ -90,6 +90,12 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 		return ctrl.Result{}, err
 	}
 	return e.Again(), nil
+}
+
+func (e Ending) recordDone(ctx context.Context) {
+	if e.RecordDone != nil {
+		e.RecordDone(ctx)
+	}
 }
 
 // write is subject to the same deadline as the action if that succeeded: what is written to status may be an effect by itself.

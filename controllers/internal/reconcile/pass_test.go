@@ -29,10 +29,10 @@ func TestFinish(t *testing.T) {
 	}{
 		"done":                          {written: true, recorded: true, again: time.Hour},
 		"failed":                        {action: broken, written: true, recorded: true, fails: true},
-		"a stale view":                  {action: conflict, again: reconcile.NotYet},
-		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), again: reconcile.NotYet},
+		"a stale view":                  {action: conflict, done: true, again: reconcile.NotYet},
+		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), done: true, again: reconcile.NotYet},
 		"written meanwhile":             {write: conflict, written: true, done: true, again: reconcile.NotYet},
-		"failed, and written by others": {action: broken, write: conflict, written: true, again: reconcile.NotYet},
+		"failed, and written by others": {action: broken, write: conflict, written: true, done: true, again: reconcile.NotYet},
 		"deleted meanwhile":             {action: broken, write: gone, written: true},
 		"deleted after the action":      {write: gone, written: true},
 		"not written":                   {write: broken, written: true, done: true, fails: true},

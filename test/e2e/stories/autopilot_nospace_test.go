@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// resumesWithin is how long etcd may take no writes once there is history to give up, or the quota may be raised: see docs/benchmarks.md.
+// resumesWithin is how long etcd may take no writes once there is history to give up.
 const resumesWithin = time.Minute
 
 // TestNoSpace overwrites keys until a small quota is reached, and leaves the rest to the operator: writes are taken again, and none that was

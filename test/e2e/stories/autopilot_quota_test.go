@@ -69,7 +69,7 @@ func quotaReached(t *testing.T, etcd edition) {
 		}
 		return inJSON(object.Status.Autopilot), object.Status.Autopilot != nil && object.Status.Autopilot.Tuned != nil
 	})
-	took := s.writesAgain(refused)
+	took := s.writesTaken(refused)
 	s.quotas(48 << 20)
 	s.measures("a quota reached while no history is old enough, from the first write that is refused until one is taken", fmt.Sprintf("%.1f s", took.Seconds()))
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum)
