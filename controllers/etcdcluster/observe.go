@@ -129,8 +129,8 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 		if p.comparesAgain = again; compares {
 			p.observed.Etcd.Compared = found
 		}
+		p.compared = r.Etcd.Compared(key, p.session)
 	}
-	p.compared = r.Etcd.Compared(key, p.session)
 	if relocates {
 		p.observed.Etcd.Histories = r.Etcd.Histories(key, p.session)
 	}
