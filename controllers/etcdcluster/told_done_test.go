@@ -1,59 +1,45 @@
-package etcdcluster_test
+package etcdcluster
 
 import (
-	"context"
-	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// TestToldThoughStatusIsNotWritten has somebody write the object between an action and the write to status: what was done is told once, and what that
-// write decides is told when it is decided.
-func TestToldThoughStatusIsNotWritten(t *testing.T) {
-	w := newIdleWorld(t)
-	name := types.NamespacedName{Namespace: "ns", Name: "c"}
-	w.cluster(t, name)
-	written := true
-	w.operator.Client = interceptor.NewClient(w.operator.Client.(client.WithWatch), interceptor.Funcs{
-		SubResourceUpdate: func(ctx context.Context, c client.Client, resource string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			if !written {
-				return apierrors.NewConflict(schema.GroupResource{Resource: "etcdclusters"}, o.GetName(), nil)
-			}
-			return c.SubResource(resource).Update(ctx, o, opts...)
-		},
-	})
-	step := func() string {
-		_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
-		must(t, err)
-		told := ""
-		for len(w.recorder.Events) > 0 {
-			told += <-w.recorder.Events + "\n"
+// TestDoneIsTold wants one event once what Auto Pilot has begun is done, whatever the last step of it was, and none for as long as the cluster is at
+// rest.
+func TestDoneIsTold(t *testing.T) {
+	pool := etcd.NewPool()
+	t.Cleanup(pool.Close)
+	for _, c := range []struct{ last, want string }{
+		{v1beta2.ReasonRaisingQuota, "Normal SpecReached all are healthy"},
+		{v1beta2.ReasonWaitingForMember, "Normal SpecReached all are healthy"},
+		{v1beta2.ReasonWaitingForVolume, "Normal SpecReached all are healthy"},
+		{v1beta2.ReasonWaitingForResize, "Normal SpecReached all are healthy"},
+		{v1beta2.ReasonWaitingForBudget, "Normal SpecReached all are healthy"},
+		{v1beta2.ReasonSpecReached, ""},
+	} {
+		p := watched(0)
+		p.action = plan.Idle{Reason: v1beta2.ReasonSpecReached, Message: "all are healthy"}
+		p.before = &v1beta2.EtcdClusterStatus{}
+		meta.SetStatusCondition(&p.before.Conditions, metav1.Condition{Type: v1beta2.ConditionProgressing, Reason: c.last, Message: "all are healthy"})
+		recorder := events.NewFakeRecorder(9)
+		r := &Reconciler{Recorder: recorder, Etcd: pool, Clock: clocktesting.NewFakePassiveClock(noon)}
+		r.recordEvents(t.Context(), p, nil)
+		close(recorder.Events)
+		got := ""
+		for event := range recorder.Events {
+			got += event
 		}
-		return told
-	}
-	step() // it is claimed
-	written = false
-	if told := step(); strings.Contains(told, "initial members") {
-		t.Errorf("told of a first start that is not written down: %s", told)
-	}
-	written = true
-	if told := step(); !strings.Contains(told, "initial members") {
-		t.Errorf("not told of the first start: %s", told)
-	}
-	written = false
-	if told := step(); strings.Count(told, "creating pods") != 1 {
-		t.Errorf("the pods are created, and that is told: %s", told)
-	}
-	written = true
-	for range 3 {
-		if told := step(); strings.Contains(told, "creating pods") {
-			t.Errorf("told again: %s", told)
+		if got != c.want {
+			t.Errorf("after %s: %q, want %q", c.last, got, c.want)
 		}
 	}
 }
