@@ -123,15 +123,7 @@ func (s *story) peaks(mebi int64) {
 		return err
 	}))
 	must(s.t, harness.Await(s.t.Context(), "what is deleted is free", limit, func(ctx context.Context) (string, bool) {
-		inUse := int64(0)
-		err := s.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) error {
-			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
-			if err == nil {
-				inUse = status.DbSizeInUse
-			}
-			return err
-		})
-		return fmt.Sprintf("%d bytes are in use, %v", inUse, err), err == nil && inUse < mebi<<20/4
+		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { return a.DbSizeInUse < mebi<<20/4 })
 	}))
 }
 
