@@ -55,6 +55,7 @@ MIGRATE_STORIES := MigrateFromStatefulSet|MigrateWithPassword|MigrateWithTLS|Rea
 ETCD_VERSION ?=
 # AT_ONCE is how many stories test-autopilot tells at the same time.
 AT_ONCE ?= $(words 1 $(or $(call each,$(ETCD_VERSION)),2))
+# STORY_TABLE=file has each story append a row of a table to that file: what it was told of, when, for how long, and what its clients saw.
 # QUIET is for how long clusters in which nothing is due are left alone, by the clock of what Auto Pilot samples: a night takes a quarter of an hour.
 QUIET ?= 6h
 

@@ -201,6 +201,7 @@ func (s *story) saw(what string) {
 	r, err := s.writer.Report(s.t.Context())
 	must(s.t, err)
 	s.t.Logf("%s: %s", what, r)
+	s.outcome.add(r)
 }
 
 // planned waits for a plan.

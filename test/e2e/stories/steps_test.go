@@ -19,8 +19,9 @@ import (
 // story is a cluster in a namespace of its own, with a client at work, that ends with the test.
 type story struct {
 	*harness.Cluster
-	t      *testing.T
-	writer *harness.Writer
+	t       *testing.T
+	writer  *harness.Writer
+	outcome *outcome
 }
 
 func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
@@ -42,19 +43,24 @@ func beginIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 // createIn is beginIn of a cluster that is not to become healthy yet.
 func createIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	t.Helper()
+	began := time.Now()
 	cluster, err := env.NewCluster(t.Context(), "story-"+name, name, spec)
 	must(t, err)
+	s := &story{Cluster: cluster, t: t, outcome: &outcome{began: began}}
 	t.Cleanup(func() {
+		s.tellOutcome()
 		if t.Failed() {
 			describe(t, cluster)
 		}
 		deleteNamespace(t, cluster.Namespace)
 	})
-	return &story{Cluster: cluster, t: t}
+	return s
 }
 
 // within is the story as a part of the test tells it: what fails there fails that part.
-func (s *story) within(t *testing.T) *story { return &story{Cluster: s.Cluster, t: t} }
+func (s *story) within(t *testing.T) *story {
+	return &story{Cluster: s.Cluster, t: t, outcome: s.outcome}
+}
 
 func absent(namespace string) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
@@ -87,6 +93,7 @@ func (s *story) report(what string) harness.Report {
 	s.moreReads()
 	saw, err := s.writer.Judge(s.t.Context(), false)
 	s.t.Logf("%s: %s", what, saw)
+	s.outcome.add(saw.Report)
 	must(s.t, err)
 	return saw.Report
 }

@@ -153,6 +153,7 @@ func (s *trial) judge() {
 	s.verdict, err = history.Check(seen, patience, picture)
 	must(s.t, err)
 	s.t.Logf("%s: %s; history of %d operations: %s", s.title, s.cost, len(seen.Operations), s.verdict)
+	s.outcome.add(s.cost)
 	if s.verdict.Bad() || s.cost.Lost > 0 {
 		s.t.Errorf("the history is %s, the writer lost %d writes; see %s", s.verdict, s.cost.Lost, picture)
 	}
