@@ -5,10 +5,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
@@ -139,6 +141,53 @@ func TestLearner(t *testing.T) {
 	joiner.data = first.data
 	joiner.run()
 	joiner.refused(member.ForeignData, 0)
+}
+
+// TestDiskReplacedUnderPod loses a member's log together with the file that its permit is used up, as when a node comes back with an empty disk
+// and the kubelet makes the same pod's emptyDirs again: the member must not start without what it has acknowledged.
+func TestDiskReplacedUnderPod(t *testing.T) {
+	first, permit := firstMember(t)
+	joiner := newPod(t, "db-1")
+	added, err := first.etcd().MemberAddAsLearner(t.Context(), []string{joiner.peerURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	joiner.permit(member.Permit{
+		Mode: member.ModeJoin, ClusterID: permit.ClusterID, MemberID: member.ID(added.Member.ID), Token: permit.Token,
+		InitialCluster: permit.InitialCluster + "," + joiner.name + "=" + joiner.peerURL(), PodUID: joiner.uid, Attempt: 1,
+	})
+	joiner.run()
+	promote(t, first.etcd(), added.Member.ID)
+	published(t, first.etcd(), joiner.name)
+	_ = joiner.end(syscall.SIGKILL)
+	remove(t, joiner.data)
+	remove(t, pathsIn(joiner.dir).State)
+	write(t, filepath.Join(pathsIn(joiner.dir).State, "placeholder"), "")
+	joiner.run()
+	joiner.refused(member.DataLost, 0)
+	if _, err := os.Stat(joiner.data); !os.IsNotExist(err) {
+		t.Errorf("a refusal touched the data directory: %v", err)
+	}
+}
+
+// published waits until a member is listed with its name.
+func published(t *testing.T, client *clientv3.Client, name string) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		// Without a read index: the other member, which has just got a vote, may not be there yet.
+		listed, err := client.MemberList(t.Context(), clientv3.WithSerializable())
+		if err == nil && slices.ContainsFunc(listed.Members, func(m *etcdserverpb.Member) bool { return m.Name == name }) {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s is not listed by name: %v, %v", name, listed, err)
+		case <-tick.C:
+		}
+	}
 }
 
 // promote waits until the learner is in sync, as the operator does.

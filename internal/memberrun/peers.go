@@ -33,6 +33,10 @@ const (
 // joinable says why a learner cannot join yet, nil if it can. On an empty directory etcd asks the other members for their list, once,
 // and ends unless the first one that answers lists just the members of the permit. A name that does not resolve yet, or a member that has
 // not heard of the learner yet, would use up the permit, and the kubelet would wait ever longer until it starts the container again.
+//
+// It is a *member.Refusal if they list the learner as one that has been started: its log is lost, and etcd would start without. It could vote for
+// a leader that lacks what this member has acknowledged, until the first message of the present leader makes it panic. The file that says
+// that the permit is used up tells nothing of it: it is lost with the log if that was on a disk of the node.
 func joinable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
 	urls := peerURLs(permit.InitialCluster)
 	own := urls[name]
@@ -42,16 +46,37 @@ func joinable(ctx context.Context, peers *http.Client, name string, permit *memb
 		if url == own {
 			continue
 		}
-		var listed []string
+		var listed []listedMember
 		if listed, err = askMembers(ctx, peers, url, permit.ClusterID); err != nil {
 			continue
 		}
-		if !slices.Equal(listed, want) {
-			return fmt.Errorf("%s lists the members %v instead of %v", url, listed, want)
+		if slices.ContainsFunc(listed, func(m listedMember) bool { return m.ID == uint64(permit.MemberID) && m.Name != "" }) {
+			return &member.Refusal{Reason: member.DataLost, Message: fmt.Sprintf(
+				"this member's data directory has no write-ahead log, and %s lists it as a member that has been started", url)}
+		}
+		if found := peerURLsOf(listed); !slices.Equal(found, want) {
+			return fmt.Errorf("%s lists the members %v instead of %v", url, found, want)
 		}
 		return nil
 	}
 	return err
+}
+
+// listedMember is what a member's list of members says of one.
+type listedMember struct {
+	ID uint64 `json:"id"`
+	// Name is empty until the member has published it, which is what it does first once it has started.
+	Name     string   `json:"name"`
+	PeerURLs []string `json:"peerURLs"`
+}
+
+// peerURLsOf returns the members' peer URLs, sorted.
+func peerURLsOf(listed []listedMember) (urls []string) {
+	for _, m := range listed {
+		urls = append(urls, m.PeerURLs...)
+	}
+	slices.Sort(urls)
+	return urls
 }
 
 // peerURLs reads etcd's list of name=url.
@@ -64,9 +89,9 @@ func peerURLs(initialCluster string) map[string]string {
 	return urls
 }
 
-// askMembers returns the sorted peer URLs of the members as one of them lists them, by the request that etcd makes itself. A member of
-// another cluster may have the address by now.
-func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) ([]string, error) {
+// askMembers returns the members as one of them lists them, by the request that etcd makes itself. A member of another cluster may have
+// the address by now.
+func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) (members []listedMember, err error) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", http.NoBody)
@@ -84,18 +109,10 @@ func askMembers(ctx context.Context, peers *http.Client, url string, cluster mem
 	if id := response.Header.Get("X-Etcd-Cluster-ID"); id != strconv.FormatUint(uint64(cluster), 16) {
 		return nil, fmt.Errorf("%s is a member of cluster %q", url, id)
 	}
-	var members []struct {
-		PeerURLs []string `json:"peerURLs"`
-	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxMemberList)).Decode(&members); err != nil {
 		return nil, fmt.Errorf("%s/members: %w", url, err)
 	}
-	var urls []string
-	for _, m := range members {
-		urls = append(urls, m.PeerURLs...)
-	}
-	slices.Sort(urls)
-	return urls, nil
+	return members, nil
 }
 
 // waiting is what the log knows of a wait.

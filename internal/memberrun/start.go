@@ -128,6 +128,9 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 		if why == nil {
 			return permit, start, empty, nil
 		}
+		if refusal, ok := errors.AsType[*member.Refusal](why); ok {
+			return nil, member.Start{}, false, refusal
+		}
 		if err := c.check(); err != nil {
 			return nil, member.Start{}, false, err
 		}
