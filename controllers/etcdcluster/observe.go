@@ -35,6 +35,10 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err != nil {
 		return nil, err
 	}
+	// Before the pods: an eviction that the budget no longer shows has marked its pod by then.
+	if err := observeBudget(ctx, reader, p); err != nil {
+		return nil, err
+	}
 	pods := &corev1.PodList{}
 	if err := reader.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name))); err != nil {
 		return nil, fmt.Errorf("list Pods: %w", err)
@@ -42,7 +46,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	newest := version.Newest(c.Spec.Version)
 	var problem *failure.Problem
 	c.Spec, problem = clusterspec.Effective(c, claims, pods.Items...)
-	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
+	p.observed.Now, p.observed.Cluster = r.Clock.Now(), r.observedCluster(c, problem)
 	p.observed.Cluster.NewestPatch = newest
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
 	r.observeAutopilot(p)
@@ -69,9 +73,6 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		return nil, err
 	}
 	if err := r.observePolicy(ctx, reader, p); err != nil {
-		return nil, err
-	}
-	if err := observeBudget(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	if err := observePulls(ctx, reader, p); err != nil {

@@ -18,29 +18,30 @@ import (
 func podOf(pod *corev1.Pod) plan.Pod {
 	seen := plan.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
-		Incarnation:  number(pod.Labels[resources.LabelIncarnation]),
-		Zone:         pod.Labels[corev1.LabelTopologyZone],
-		Phase:        phaseOf(pod),
-		Created:      pod.CreationTimestamp.Time,
-		StartProblem: problemOf(pod),
-		WaitsFor:     waitsFor(pod),
-		Persistent:   resources.PodPersistent(pod),
-		Version:      version.OfImage(resources.ImageOf(pod)),
-		Image:        imageByDigest(pod),
-		Quota:        resources.PodQuota(pod),
-		Restarts:     int(containerOf(pod).RestartCount),
-		Replaced:     replaced(pod),
-		Transport:    resources.PodTransport(pod),
-		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
-		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
-		RemindedAt:   timeOf(pod.Annotations[resources.AnnotationReminded]),
-		Restarting:   restarting(pod),
-		InService:    pod.Labels[resources.LabelServing] == "true",
-		Restores:     pod.Annotations[resources.AnnotationRestore] != "",
-		Legacy:       resources.LegacyPod(pod),
-		StorageLimit: storageLimit(pod),
-		Avoids:       resources.Avoids(pod),
-		Requests:     resources.PodRequests(pod), ResizeRestarts: resources.ResizeRestarts(pod),
+		Incarnation:     number(pod.Labels[resources.LabelIncarnation]),
+		Zone:            pod.Labels[corev1.LabelTopologyZone],
+		Phase:           phaseOf(pod),
+		Created:         pod.CreationTimestamp.Time,
+		StartProblem:    problemOf(pod),
+		ProblemAnywhere: problemAnywhere(pod),
+		WaitsFor:        waitsFor(pod),
+		Persistent:      resources.PodPersistent(pod),
+		Version:         version.OfImage(resources.ImageOf(pod)),
+		Image:           imageByDigest(pod),
+		Quota:           resources.PodQuota(pod),
+		Restarts:        int(containerOf(pod).RestartCount),
+		Replaced:        replaced(pod),
+		Transport:       resources.PodTransport(pod),
+		LeftService:     timeOf(pod.Annotations[resources.AnnotationUnserved]),
+		Permit:          permitOf(pod.Annotations[member.PermitAnnotation]),
+		RemindedAt:      timeOf(pod.Annotations[resources.AnnotationReminded]),
+		Restarting:      restarting(pod),
+		InService:       pod.Labels[resources.LabelServing] == "true",
+		Restores:        pod.Annotations[resources.AnnotationRestore] != "",
+		Legacy:          resources.LegacyPod(pod),
+		StorageLimit:    storageLimit(pod),
+		Avoids:          resources.Avoids(pod),
+		Requests:        resources.PodRequests(pod), ResizeRestarts: resources.ResizeRestarts(pod),
 		Unseen: pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation,
 	}
 	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
@@ -118,22 +119,36 @@ func isReplaced(pod *corev1.Pod, id string) bool {
 		pod.Annotations[resources.AnnotationReplacedImage] != resources.EtcdOf(pod).Image
 }
 
+// phaseOf is the pod's phase. If etcd was permitted to start and runs, then so does the pod, also while Kubernetes calls it pending, because another
+// container was never started: a member that may vote is asked. One that is yet to join waits for all of its pod.
 func phaseOf(pod *corev1.Pod) plan.Phase {
-	switch pod.Status.Phase {
-	case corev1.PodRunning:
+	switch {
+	case pod.Status.Phase == corev1.PodRunning:
 		return plan.Running
-	case corev1.PodSucceeded, corev1.PodFailed:
+	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return plan.Finished
+	case containerOf(pod).State.Running != nil && pod.Annotations[member.PermitAnnotation] != "":
+		return plan.Running
 	default:
 		return plan.Pending
 	}
 }
 
 // blocking are the waiting reasons of a container that cannot start before something else changes.
-var blocking = slices.Concat(missingImage, []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+var blocking = slices.Concat(blockingAnywhere, []string{"CreateContainerError", "RunContainerError"})
+
+// blockingAnywhere are those of them that do not depend on the node: the kubelet gives CreateContainerConfigError where a Secret or ConfigMap is missing.
+var blockingAnywhere = slices.Concat(missingImage, []string{"CreateContainerConfigError"})
 
 // missingImage are those of them that mean that the image is not on the node, and does not get there.
 var missingImage = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+
+// problemAnywhere reports whether what keeps a container of the pod from running would keep that of a new pod from it, too.
+func problemAnywhere(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.State.Waiting != nil && slices.Contains(blockingAnywhere, s.State.Waiting.Reason)
+	})
+}
 
 // unpulled reports whether etcd's image is what keeps a container from running.
 func unpulled(pod *corev1.Pod) bool {

@@ -169,3 +169,41 @@ func TestWaitsFor(t *testing.T) {
 		})
 	}
 }
+
+// TestPendingForAnotherContainer: Kubernetes calls a pod pending until each of its containers was started once. If etcd runs in it, and may, it is asked.
+func TestPendingForAnotherContainer(t *testing.T) {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	waiting := func(reason string) corev1.ContainerState {
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
+	}
+	permit := map[string]string{member.PermitAnnotation: `{"mode":"resume"}`}
+	for title, c := range map[string]struct {
+		annotations map[string]string
+		init, etcd  corev1.ContainerState
+		other       corev1.ContainerState
+		phase       plan.Phase
+		anywhere    bool
+		says        string
+	}{
+		"etcd runs":               {permit, running, running, waiting("ErrImagePull"), plan.Running, true, "container other: ErrImagePull"},
+		"etcd runs, not started":  {permit, running, running, waiting("ContainerCreating"), plan.Running, false, ""},
+		"etcd may not run yet":    {nil, running, running, waiting("ErrImagePull"), plan.Pending, true, "container other: ErrImagePull"},
+		"etcd's image is missing": {permit, running, waiting("ImagePullBackOff"), running, plan.Pending, true, "container etcd: ImagePullBackOff"},
+		"a Secret is missing":     {permit, running, waiting("CreateContainerConfigError"), running, plan.Pending, true, "container etcd: CreateContainerConfigError"},
+		"the first image is":      {permit, waiting("ErrImagePull"), waiting("PodInitializing"), waiting("PodInitializing"), plan.Pending, true, "container first: ErrImagePull"},
+		"the node cannot make it": {permit, running, waiting("CreateContainerError"), running, plan.Pending, false, "container etcd: CreateContainerError"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}, Status: corev1.PodStatus{
+				Phase:                 corev1.PodPending,
+				InitContainerStatuses: []corev1.ContainerStatus{{Name: "first", State: c.init}},
+				ContainerStatuses:     []corev1.ContainerStatus{{Name: "etcd", State: c.etcd}, {Name: "other", State: c.other}},
+			}}
+			seen := podOf(pod)
+			if seen.Phase != c.phase || seen.ProblemAnywhere != c.anywhere || !strings.HasPrefix(seen.StartProblem, c.says) ||
+				(c.says == "") != (seen.StartProblem == "") {
+				t.Errorf("phase %v, anywhere %t, problem %q", seen.Phase, seen.ProblemAnywhere, seen.StartProblem)
+			}
+		})
+	}
+}

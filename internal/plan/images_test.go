@@ -37,7 +37,7 @@ func unpullable(o *Observed) { o.PrepullPods[1].Done, o.PrepullPods[1].Problem =
 func TestUnpulledKeepsItsVolume(t *testing.T) {
 	unpulled := func(o *Observed) {
 		p := &o.Pods[1]
-		p.Phase, p.Ready, p.StartProblem, p.Unpulled, p.Created = Pending, false, "container etcd: ErrImagePull: not found", true, now.Add(-2*pendingLimit)
+		p.Phase, p.Ready, p.StartProblem, p.ProblemAnywhere, p.Created = Pending, false, "container etcd: ErrImagePull: not found", true, now.Add(-2*pendingLimit)
 	}
 	for name, c := range map[string]struct {
 		o     Observed

@@ -157,6 +157,9 @@ type Pod struct {
 	StartProblem string
 	// Unpulled is true if that is etcd's image, which is not on the node and does not get there.
 	Unpulled bool `json:",omitempty"`
+	// ProblemAnywhere is true if a new pod would have that problem, too: the image of one of the containers is not on the node and does not get there, or
+	// a Secret or ConfigMap that one names is missing.
+	ProblemAnywhere bool `json:",omitempty"`
 	// WaitsFor says what a pod in phase Pending waits for, as far as Kubernetes states it: it may come at any moment, or never.
 	WaitsFor string
 	// Permit is the permit on the pod, nil if there is none. PermittedAt is when the pod got its first one, zero if it never

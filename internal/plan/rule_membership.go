@@ -68,11 +68,11 @@ func (v *view) lostWithData(m Member, p Pod) string {
 	return ""
 }
 
-// neverStarts reports whether a member's pod has been unable to start for a long time. An image that cannot be pulled gives no member up whose
-// data is there: a new one would run the same.
+// neverStarts reports whether a member's pod has been unable to start for a long time. What a new pod would need as well, such as an image that cannot
+// be pulled, gives no member up whose data is there.
 func (v *view) neverStarts(p Pod) bool {
 	return p.Phase == Pending && p.StartProblem != "" && v.pendingFor(p) > pendingLimit &&
-		!(p.Unpulled && p.Persistent && v.usable(v.volumes[p.Name]))
+		!(p.ProblemAnywhere && p.Persistent && v.usable(v.volumes[p.Name]))
 }
 
 // neverPrepared reports whether a member's node has not prepared its pod for a long time, and says nothing of why. Where volumes cannot be
@@ -155,7 +155,8 @@ func addToService(v *view) Action {
 	return AddToService{Pods: pods}
 }
 
-// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
+// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed. It is as close to the
+// leader as a voter has to be before another one is stopped, because nothing is committed without it if the others are no quorum of one more.
 // One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on. One with a release
 // that was taken back never is, and none is while it is disputed whose data is right.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
@@ -164,14 +165,15 @@ func promoteLearner(v *view) Action {
 		return nil
 	}
 	for _, m := range v.learners {
-		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() && !v.tried(m) && !v.gotRefused(m) {
+		if v.healthy(m) && v.caughtUp(m) && v.inSync(m) && v.safeToPromote() && !v.tried(m) && !v.gotRefused(m) {
 			return Promote{ID: m.ID, Name: m.Name}
 		}
 	}
 	return nil
 }
 
-// caughtUp compares the learner's log with the leader's. The learner's own committed index lags behind.
+// caughtUp reports whether etcd takes the learner for one that has caught up: it compares its log with the leader's. The learner's own committed index lags
+// behind.
 func (v *view) caughtUp(m Member) bool {
 	a, _ := v.answer(m)
 	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
