@@ -95,6 +95,11 @@ const (
 	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or its data may be needed, save that
 	// first, and restore it with an EtcdRestore. Then delete the pod and its volume.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
+	// ReasonStatusOutdated means that status was put back to before the cluster had started, for example by a restored backup of the
+	// EtcdCluster, while its members are there. Nothing is changed by it.
+	//
+	// Remove status, as the message says: the operator takes over the members that are there.
+	ReasonStatusOutdated = "StatusOutdated"
 	// ReasonRevisionRegressed means that etcd's revision went back, so data was lost or rolled back outside the operator, which
 	// neither repairs nor updates the cluster.
 	//

@@ -81,6 +81,15 @@ var scenarios = map[string]scenario{
 	"strange things in a first start": {
 		sizes: []int{3}, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},
+	"status is put back from 3 to 1": {
+		sizes: []int{3, 1}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2,
+	},
+	"status is put back in a template roll": {
+		sizes: []int{1}, edits: []edit{template(1)}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2,
+	},
+	"status is put back where three run, and removed": {
+		sizes: []int{3}, running: true, only: append(world.SetBackFaults, world.StatusFaults...), lockstep: true, faults: 2, full: 2,
+	},
 	"strange things where three run": {
 		sizes: []int{3}, running: true, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},

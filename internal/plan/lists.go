@@ -66,10 +66,11 @@ func (v *view) state() state {
 
 // always applies in every state, before anything else.
 var always = group{"always", []rule{
-	deleting,      // the EtcdCluster is being deleted: the garbage collector removes its objects
-	paused,        // spec.paused is true: reconciliation is paused
-	legacyMembers, // pods or volumes of coreos/etcd-operator exist: change nothing next to them
-	nameTaken,     // a required name belongs to an object that this cluster does not own
+	deleting,       // the EtcdCluster is being deleted: the garbage collector removes its objects
+	paused,         // spec.paused is true: reconciliation is paused
+	legacyMembers,  // pods or volumes of coreos/etcd-operator exist: change nothing next to them
+	nameTaken,      // a required name belongs to an object that this cluster does not own
+	statusOutdated, // status was put back to before members were started that are there: change nothing
 	// The next four precede clusterIDMismatch and revisionRegressed, because a restore, or canceling one, resolves what those two
 	// report. startRestore precedes cancelRestore, so that the previous members do not start only to be replaced by a newer restore.
 	recordBeforeReplacing, // record the cluster ID of a cluster that is up before a restore, or canceling one, stops it

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"slices"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
@@ -28,6 +29,10 @@ var startMutants = map[string]mutant{
 	"a cluster starts beside members of another operator": {
 		next: overlookLegacy, want: "S3", scenario: scenario{sizes: []int{1}, first: legacy, lockstep: true},
 	},
+	"status that was put back is acted on": {
+		next: believeAnyStatus, want: "S", persistent: true,
+		scenario: scenario{sizes: []int{3, 1}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1},
+	},
 	"data that is too old is acted on": {
 		next: believeOldData, want: "S6",
 		scenario: scenario{sizes: []int{3}, only: append(world.DataFaults, world.PodFaults...), running: true, lockstep: true, faults: 2},
@@ -49,6 +54,21 @@ var startMutants = map[string]mutant{
 
 func restlessInPause(o plan.Observed) plan.Action {
 	o.Cluster.Paused = false
+	return plan.Next(o)
+}
+
+// believeAnyStatus takes for new what the record cannot have permitted to start.
+func believeAnyStatus(o plan.Observed) plan.Action {
+	if b, ok := plan.Next(o).(plan.Blocked); !ok || b.Reason != v1beta2.ReasonStatusOutdated {
+		return plan.Next(o)
+	}
+	o.Pods, o.Volumes = slices.Clone(o.Pods), slices.Clone(o.Volumes)
+	for i := range o.Pods {
+		o.Pods[i].Permit = nil
+	}
+	for i := range o.Volumes {
+		o.Volumes[i].MemberID = 0
+	}
 	return plan.Next(o)
 }
 

@@ -98,8 +98,8 @@ func (w *World) excused(a plan.Action, reached bool) bool {
 	switch act := a.(type) {
 	case plan.Idle:
 		return w.Paused && act.Reason == v1beta2.ReasonPaused || w.Deleted && act.Reason == v1beta2.ReasonTerminating
-	case plan.Wait: // until the first member of a cluster is given more
-		return act.Reason == v1beta2.ReasonPodCannotStart && w.Status.ID == 0 && w.famished()
+	case plan.Wait: // until the first member of a cluster is given more; or for members of then, if nothing else shows that status is of then
+		return w.SetBack || act.Reason == v1beta2.ReasonPodCannotStart && w.Status.ID == 0 && w.famished()
 	case plan.Blocked:
 		switch act.Reason {
 		case invalidReason:
@@ -110,6 +110,8 @@ func (w *World) excused(a plan.Action, reached bool) bool {
 			return w.Status.RanBefore && w.asked() == 0
 		case v1beta2.ReasonForeignVolume:
 			return w.Status.ID == 0 && w.stranger()
+		case v1beta2.ReasonStatusOutdated:
+			return w.SetBack
 		case v1beta2.ReasonRevisionRegressed:
 			return w.rolledBack()
 		}

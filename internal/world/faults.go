@@ -13,8 +13,10 @@ var (
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
 	StatusFaults   = []Kind{statusLost}
-	ClaimFaults    = []Kind{claimTaken}
-	StrangeFaults  = []Kind{impostorAnswers, statusLost}
+	// SetBackFaults put status back to before the cluster ID was recorded.
+	SetBackFaults = []Kind{statusSetBack, statusSetBackBound}
+	ClaimFaults   = []Kind{claimTaken}
+	StrangeFaults = []Kind{impostorAnswers, statusLost}
 	// MountFaults are pods whose volumes never mount, without a word from Kubernetes, and what makes new pods.
 	MountFaults = []Kind{mountFails, podKilled}
 	// SilentFaults are those for a world in which dead nodes stay: one that is only cut off would keep its member.
@@ -165,12 +167,17 @@ var faults = map[Kind]transition{
 		ifWorld: func(w *World) bool { return w.Status.ID != 0 || w.Status.Bootstrap != nil },
 		onWorld: func(w *World) {
 			w.Noted = w.noted()
-			w.Status, w.Forgotten = Status{}, w.Highest
+			w.Status, w.Forgotten, w.SetBack = Status{}, w.Highest, false
 			if w.asked() > w.off() { // whether what was saved is of this cluster nobody knows any more
 				w.save(&w.Spec)
 			}
 			w.touched()
 		},
+	},
+	statusSetBack: {name: "status is that of before pods were bound", ifWorld: (*World).started, onWorld: func(w *World) { w.setBack(nil) }},
+	statusSetBackBound: {
+		name: "status is that of before the cluster ID was recorded", ifWorld: (*World).started,
+		onWorld: func(w *World) { w.setBack(w.Status.Bootstrap.InitialPods) },
 	},
 	claimTaken: {
 		name:    "somebody makes a claim with a first member's name",

@@ -29,7 +29,7 @@ func (w *World) recoverable() bool {
 
 // needsUser reports whether the user has asked for nothing to be done, or has to do something first.
 func (w *World) needsUser() bool {
-	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil || w.unprovided() && w.Status.ID == 0 ||
+	return w.Paused || w.Deleted || w.Legacy || w.SetBack || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil || w.unprovided() && w.Status.ID == 0 ||
 		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless() || w.famished()
 }
 

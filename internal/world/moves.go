@@ -143,6 +143,8 @@ const (
 	dataDiffers
 	dataSplits
 	dataAgrees
+	statusSetBack
+	statusSetBackBound
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)

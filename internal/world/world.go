@@ -74,6 +74,8 @@ type World struct {
 	// Highest is the highest incarnation that was ever committed, whatever status says. Up to Forgotten nothing tells of them but
 	// what was made for them, for status was lost.
 	Highest, Forgotten int
+	// SetBack is true once status was put back to before the cluster ID was recorded, until it is removed.
+	SetBack bool
 	// SkipAllowed are the clusters whose data need not be saved, as the user said.
 	SkipAllowed []uint64
 	// Alarm is true while etcd says that the members' data differ.
