@@ -22,6 +22,9 @@ type Situation struct {
 	PodUID string
 	// Used is the highest attempt that this pod has used up, 0 if none.
 	Used int
+	// Started is true if another member lists this one as started. Used does not tell that if it was lost with the data, because the disk of the
+	// node was replaced below the pod.
+	Started bool
 }
 
 // Admit returns how etcd may start, or why it may not. It is pure: member-run calls it before every start, and so does the model
@@ -50,6 +53,9 @@ func Admit(s Situation) (Start, *Refusal) {
 			Reason: DataLost, Attempt: p.Attempt,
 			Message: fmt.Sprintf("%spermit %d of this pod has been used", nothing, p.Attempt),
 		}
+	}
+	if s.Started {
+		return Start{}, &Refusal{Reason: DataLost, Message: nothing + "other members list this one as started"}
 	}
 	return start, nil
 }

@@ -16,9 +16,10 @@ func TestAdmit(t *testing.T) {
 	for what, found := range data {
 		for _, mode := range []Mode{ModeNew, ModeJoin, ModeResume} {
 			for _, podUID := range []string{pod, "another"} {
-				for attempt := used - 1; attempt <= used+1; attempt++ {
+				for n := range 6 {
 					cases++
-					got, refused := Admit(Situation{Data: found, PodUID: pod, Used: used, Permit: &Permit{
+					attempt, started := used-1+n%3, n >= 3
+					got, refused := Admit(Situation{Data: found, PodUID: pod, Used: used, Started: started, Permit: &Permit{
 						Mode: mode, ClusterID: 1, MemberID: 2, InitialCluster: "a=b", Token: "t", PodUID: podUID, Attempt: attempt,
 					}})
 					var want Start
@@ -32,6 +33,8 @@ func TestAdmit(t *testing.T) {
 						why.reason = DataLost
 					case attempt <= used:
 						why = refusal{DataLost, attempt}
+					case started:
+						why.reason = DataLost
 					case mode == ModeNew:
 						want = Start{State: StateNew, InitialCluster: "a=b", Token: "t"}
 					default:
@@ -42,14 +45,14 @@ func TestAdmit(t *testing.T) {
 						given = refusal{refused.Reason, refused.Attempt}
 					}
 					if got != want || given != why {
-						t.Errorf("%s, mode %s for pod %s, attempt %d: %+v, %v; want %+v, %v",
-							what, mode, podUID, attempt, got, refused, want, why)
+						t.Errorf("%s, mode %s for pod %s, attempt %d, started %t: %+v, %v; want %+v, %v",
+							what, mode, podUID, attempt, started, got, refused, want, why)
 					}
 				}
 			}
 		}
 	}
-	if cases != 4*3*2*3 {
+	if cases != 4*3*2*6 {
 		t.Errorf("%d cases", cases)
 	}
 }

@@ -3,14 +3,17 @@ package memberrun
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -22,6 +25,8 @@ const (
 	// peerTimeout is etcd's own limit for the whole request (getClusterFromRemotePeers in its server). etcd also limits dialing, to 1 s
 	// and the election timeout: a member that takes longer to connect to passes here, and may still make etcd end.
 	peerTimeout = 10 * time.Second
+	// beginTimeout is how long each of the initial members may take to answer another one.
+	beginTimeout = 2 * time.Second
 	// maxMemberList is the most bytes that are read of an answer: a member takes a few hundred.
 	maxMemberList = 64 << 10
 	// logEvery is the shortest time between two lines in the log about what is waited for, and maxWords its length in bytes: they may
@@ -34,9 +39,8 @@ const (
 // and ends unless the first one that answers lists just the members of the permit. A name that does not resolve yet, or a member that has
 // not heard of the learner yet, would use up the permit, and the kubelet would wait ever longer until it starts the container again.
 //
-// It is a *member.Refusal if they list the learner as one that has been started: its log is lost, and etcd would start without. It could vote for
-// a leader that lacks what this member has acknowledged, until the first message of the present leader makes it panic. The file that says
-// that the permit is used up tells nothing of it: it is lost with the log if that was on a disk of the node.
+// It is errStarted if they list the learner as started: its log is lost, and etcd would start without. It could vote for a leader that lacks what
+// this member has acknowledged, until the first message of the present leader makes it panic.
 func joinable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
 	urls := peerURLs(permit.InitialCluster)
 	own := urls[name]
@@ -50,9 +54,8 @@ func joinable(ctx context.Context, peers *http.Client, name string, permit *memb
 		if listed, err = askMembers(ctx, peers, url, permit.ClusterID); err != nil {
 			continue
 		}
-		if slices.ContainsFunc(listed, func(m listedMember) bool { return m.ID == uint64(permit.MemberID) && m.Name != "" }) {
-			return &member.Refusal{Reason: member.DataLost, Message: fmt.Sprintf(
-				"this member's data directory has no write-ahead log, and %s lists it as a member that has been started", url)}
+		if listsStarted(listed, permit) {
+			return errStarted
 		}
 		if found := peerURLsOf(listed); !slices.Equal(found, want) {
 			return fmt.Errorf("%s lists the members %v instead of %v", url, found, want)
@@ -62,12 +65,48 @@ func joinable(ctx context.Context, peers *http.Client, name string, permit *memb
 	return err
 }
 
+// errStarted means that another member lists this one as started.
+var errStarted = errors.New("another member lists this one as started")
+
+// beginnable says why it is not known that an initial member may start on an empty directory, nil if it is: each other one answers and does not
+// list it as started, in which case it is errStarted, or is not there yet. etcd asks too, once, and takes a network that is not ready,
+// as after its node has started, for a no.
+func beginnable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
+	urls := peerURLs(permit.InitialCluster)
+	var unknown error
+	for other, url := range urls {
+		if other == name {
+			continue
+		}
+		asking, cancel := context.WithTimeout(ctx, beginTimeout)
+		listed, err := askMembers(asking, peers, url, permit.ClusterID)
+		cancel()
+		switch {
+		case listsStarted(listed, permit):
+			return errStarted
+		case err != nil && !nobodyThere(err):
+			unknown = err
+		}
+	}
+	return unknown
+}
+
+// nobodyThere reports whether the network works, and has no member at that address.
+func nobodyThere(err error) bool {
+	dns, ok := errors.AsType[*net.DNSError](err)
+	return ok && dns.IsNotFound || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, errOther)
+}
+
+func listsStarted(listed []listedMember, permit *member.Permit) bool {
+	return slices.ContainsFunc(listed, func(m listedMember) bool { return m.ID == uint64(permit.MemberID) && len(m.ClientURLs) > 0 })
+}
+
 // listedMember is what a member's list of members says of one.
 type listedMember struct {
-	ID uint64 `json:"id"`
-	// Name is empty until the member has published it, which is what it does first once it has started.
-	Name     string   `json:"name"`
+	ID       uint64   `json:"id"`
 	PeerURLs []string `json:"peerURLs"`
+	// ClientURLs are empty until the member has published them, which is what it does first once it has started.
+	ClientURLs []string `json:"clientURLs"`
 }
 
 // peerURLsOf returns the members' peer URLs, sorted.
@@ -89,6 +128,9 @@ func peerURLs(initialCluster string) map[string]string {
 	return urls
 }
 
+// errOther means that whoever answers is no member of the cluster, or none yet.
+var errOther = errors.New("no answer of a member")
+
 // askMembers returns the members as one of them lists them, by the request that etcd makes itself. A member of another cluster may have
 // the address by now.
 func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) (members []listedMember, err error) {
@@ -104,10 +146,10 @@ func askMembers(ctx context.Context, peers *http.Client, url string, cluster mem
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s/members: %s", url, response.Status)
+		return nil, fmt.Errorf("%w: %s/members: %s", errOther, url, response.Status)
 	}
 	if id := response.Header.Get("X-Etcd-Cluster-ID"); id != strconv.FormatUint(uint64(cluster), 16) {
-		return nil, fmt.Errorf("%s is a member of cluster %q", url, id)
+		return nil, fmt.Errorf("%w: %s is a member of cluster %q", errOther, url, id)
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxMemberList)).Decode(&members); err != nil {
 		return nil, fmt.Errorf("%s/members: %w", url, err)

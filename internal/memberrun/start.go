@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
@@ -107,6 +108,10 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	return []string{binary, "--config-file=" + path}, nil
 }
 
+// beginPatience is how long an initial member asks the others whether it has been started, if it cannot be known. The first start of all needs
+// none of it: where nobody listens yet that is known.
+const beginPatience = 10 * time.Second
+
 // awaitStart waits until etcd may start, and until a learner can join. The permit is read each time anew: the operator rewrites it when
 // the list of members changes.
 func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Permit, member.Start, bool, error) {
@@ -115,21 +120,27 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 		return nil, member.Start{}, false, err
 	}
 	var waiting waiting
+	patient := time.Now().Add(beginPatience)
 	for {
 		permit, err := awaitPermit(ctx, c.paths.Permit)
 		if err != nil {
 			return nil, member.Start{}, false, err
 		}
-		start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit)
-		if err != nil || !empty || start.State != member.StateExisting {
+		start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit, false)
+		if err != nil || !empty {
 			return permit, start, empty, err
 		}
-		why := joinable(ctx, peers, c.config.Name, permit)
-		if why == nil {
-			return permit, start, empty, nil
+		ask := joinable
+		if start.State == member.StateNew {
+			ask = beginnable
 		}
-		if refusal, ok := errors.AsType[*member.Refusal](why); ok {
-			return nil, member.Start{}, false, refusal
+		why := ask(ctx, peers, c.config.Name, permit)
+		switch {
+		case errors.Is(why, errStarted):
+			start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit, true)
+			return permit, start, empty, err
+		case why == nil, start.State == member.StateNew && time.Now().After(patient):
+			return permit, start, empty, nil
 		}
 		if err := c.check(); err != nil {
 			return nil, member.Start{}, false, err
@@ -140,8 +151,8 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 	}
 }
 
-// admit decides by the data. Empty is true if there is none, so that the permit has to be used up.
-func admit(dataDir, stateDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
+// admit decides by the data, and by whether others list the member as started. Empty is true if there is no data, so that the permit has to be used up.
+func admit(dataDir, stateDir, podUID string, permit *member.Permit, started bool) (start member.Start, empty bool, err error) {
 	data, err := readIdentity(dataDir)
 	if err != nil {
 		return member.Start{}, false, &member.Refusal{Reason: member.Unreadable, Message: err.Error()}
@@ -150,7 +161,7 @@ func admit(dataDir, stateDir, podUID string, permit *member.Permit) (start membe
 	if err != nil {
 		return member.Start{}, false, err
 	}
-	start, refusal := member.Admit(member.Situation{Data: data, Permit: permit, PodUID: podUID, Used: used})
+	start, refusal := member.Admit(member.Situation{Data: data, Permit: permit, PodUID: podUID, Used: used, Started: started})
 	if refusal != nil {
 		return member.Start{}, false, refusal
 	}

@@ -25,7 +25,7 @@ func TestAdmitOnNothing(t *testing.T) {
 	if err := os.Chmod(data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	start, empty, err := admit(data, run, "pod", newPermit(1))
+	start, empty, err := admit(data, run, "pod", newPermit(1), false)
 	if err != nil || start.State != member.StateNew || !empty {
 		t.Fatalf("admit = %+v, %t, %v", start, empty, err)
 	}
@@ -41,10 +41,10 @@ func TestAdmitOnNothing(t *testing.T) {
 
 	// The permit is used up now, and a second one is not.
 	refusal := &member.Refusal{}
-	if start, _, err := admit(data, run, "pod", newPermit(1)); !errors.As(err, &refusal) || refusal.Attempt != 1 {
+	if start, _, err := admit(data, run, "pod", newPermit(1), false); !errors.As(err, &refusal) || refusal.Attempt != 1 {
 		t.Errorf("a second admit = %+v, %v, want a refusal of attempt 1", start, err)
 	}
-	if _, _, err := admit(data, run, "pod", newPermit(2)); err != nil {
+	if _, _, err := admit(data, run, "pod", newPermit(2), false); err != nil {
 		t.Errorf("admit with another permit: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestAdmitKeeps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, run := files(t, c.data), t.TempDir()
-			_, _, err := admit(c.data, run, "pod", c.permit)
+			_, _, err := admit(c.data, run, "pod", c.permit, false)
 			refusal := &member.Refusal{}
 			if errors.As(err, &refusal); refusal.Reason != c.reason {
 				t.Errorf("admit: %v, want reason %q", err, c.reason)
@@ -90,7 +90,7 @@ func TestAdmitKeeps(t *testing.T) {
 func TestAdmitBrokenMarker(t *testing.T) {
 	run := t.TempDir()
 	write(t, filepath.Join(run, attemptFile), "")
-	if start, _, err := admit(t.TempDir(), run, "pod", newPermit(1)); err == nil {
+	if start, _, err := admit(t.TempDir(), run, "pod", newPermit(1), false); err == nil {
 		t.Errorf("admit = %+v, want an error", start)
 	}
 }

@@ -90,6 +90,12 @@ var scenarios = map[string]scenario{
 	"status is put back where three run, and removed": {
 		sizes: []int{3}, running: true, only: append(world.SetBackFaults, world.StatusFaults...), lockstep: true, faults: 2, full: 2,
 	},
+	"disks are replaced below pods where three run": {
+		sizes: []int{3}, running: true, only: world.ReplacedDisks, lockstep: true, faults: 2, full: 3,
+	},
+	"disks are replaced below pods from 1 to 3": {
+		sizes: []int{1, 3}, running: true, only: world.ReplacedDisks, lockstep: true, faults: 1, full: 2,
+	},
 	"strange things where three run": {
 		sizes: []int{3}, running: true, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},

@@ -25,6 +25,8 @@ var (
 	Losses    = []Kind{podKilled, nodeDies, volumeDeleted}
 	Kills     = []Kind{podKilled}
 	Evictions = []Kind{podEvicted}
+	// ReplacedDisks are those of a node, below its pods, and what makes new pods.
+	ReplacedDisks = []Kind{diskReplaced, podKilled}
 	// LingerFaults are pods that are deleted and do not go, and what goes meanwhile.
 	LingerFaults = []Kind{podLingers, podKilled, volumeDeleted}
 	Holds        = []Kind{passHeld}
@@ -108,6 +110,17 @@ var faults = map[Kind]transition{
 		name:  "data wiped",
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
 		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
+	},
+	diskReplaced: { // while nobody else runs, nothing tells that the member was started, neither to etcd
+		name: "the disk of the node is replaced below the pod",
+		ifPod: func(w *World, p *Pod) bool {
+			return p.runs() && !p.Persistent && w.disk(p) != nil && p.Permit != nil &&
+				w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID))
+		},
+		onPod: func(w *World, p *Pod) {
+			w.Etcd.Lose(w.dir(p))
+			p.Used = 0
+		},
 	},
 	podLingers: {
 		name: "pod turns terminal, and a finalizer or a mount keeps it",

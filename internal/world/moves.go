@@ -145,6 +145,7 @@ const (
 	dataAgrees
 	statusSetBack
 	statusSetBackBound
+	diskReplaced
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)

@@ -34,7 +34,7 @@ func (c *Cluster) StartNew(dir string, clusterID, memberID uint64, initial []Mem
 		}
 	}
 	m := g.Member(memberID)
-	if m != nil && m.Published && c.peerRuns(g, memberID) {
+	if c.ListedStarted(clusterID, memberID) {
 		return ErrBootstrapped
 	}
 	c.remember(m)
@@ -163,6 +163,16 @@ func (c *Cluster) alone(clusterID, memberID uint64) {
 	if c.Running(clusterID, memberID) {
 		c.harm("two servers run as member %x of cluster %x", memberID, clusterID)
 	}
+}
+
+// ListedStarted reports whether another member that runs lists that one as started.
+func (c *Cluster) ListedStarted(clusterID, memberID uint64) bool {
+	g := c.Group(clusterID)
+	if g == nil {
+		return false
+	}
+	m := g.Member(memberID)
+	return m != nil && m.Published && c.peerRuns(g, memberID)
 }
 
 // peerRuns reports whether a server of the group other than that member's can be asked for the member list.
