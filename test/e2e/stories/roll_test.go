@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -117,6 +118,22 @@ var rollFaults = []fault{
 		},
 	},
 	{
+		family: "roll", name: "beside-no-image", title: "another container beside etcd whose image no registry has, for longer than a pod may take, and back",
+		spec: onVolumes(3),
+		breaks: func(s *trial) {
+			ids := s.ids()
+			s.breaking()
+			s.edit(func(spec *v1beta2.EtcdClusterSpec) {
+				spec.Pod.Template = &runtime.RawExtension{Raw: []byte(`{"spec": {"containers": [{"name": "beside", "image": "registry.invalid/beside:1"}]}}`)}
+			})
+			s.says(v1beta2.ConditionDegraded, v1beta2.ReasonUpdateStopped)
+			s.never("a member is given up that serves in a pending pod", givesUpAfter, func(context.Context) bool { return s.ids() != ids })
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.Template = nil })
+			s.recover()
+			s.unchanged("members", ids, s.ids())
+		},
+	},
+	{
 		family: "roll", name: "to-volumes", title: "from emptyDirs to volumes and back", spec: v1beta2.EtcdClusterSpec{Size: 3},
 		breaks: func(s *trial) {
 			s.breaking()
@@ -151,6 +168,9 @@ var rollFaults = []fault{
 		},
 	},
 }
+
+// givesUpAfter is longer than a member may take whose pod cannot start on any node, which is five minutes.
+const givesUpAfter = 6 * time.Minute
 
 func amount(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
