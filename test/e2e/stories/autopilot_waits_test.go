@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// wastedSize is how many MiB are written to a quota of 64Mi, of which few are left: more than four fifths, and less than what the operator
-	// makes room for.
-	wastedSize = 55
+	// wastedSize is how many MiB are written, of which few are left in use. The file grows by 16 MiB at a time, to 64 MiB: more than four fifths of
+	// wastedQuota, and less than what the operator makes room for.
+	wastedSize, wastedQuota = 55, "72Mi"
 	// ofNamespace is how many clusters of a namespace Auto Pilot disturbs at a time, and restsFor how long one is at rest before it counts no more.
 	ofNamespace, restsFor = 3, 30 * time.Second
 	// shutFor is for how long a closed window is watched: it is the time itself that is tested.
@@ -86,7 +86,7 @@ func waitsForTurn(t *testing.T) {
 
 // wasteful is a cluster with a small quota and a window that opens on 29 February.
 func wasteful() v1beta2.EtcdClusterSpec {
-	quota, spec := resource.MustParse("64Mi"), onVolumes(3)
+	quota, spec := resource.MustParse(wastedQuota), onVolumes(3)
 	spec.Etcd = &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
 	spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 0 29 2 *", Duration: metav1.Duration{Duration: time.Hour}}
 	return spec
