@@ -119,7 +119,7 @@ func isReplaced(pod *corev1.Pod, id string) bool {
 		pod.Annotations[resources.AnnotationReplacedImage] != resources.EtcdOf(pod).Image
 }
 
-// phaseOf is the pod's phase. If etcd was permitted to start and runs, then so does the pod, also while Kubernetes calls it pending, because another
+// phaseOf is the pod's phase. If etcd was permitted to start and has run, then so does the pod, also while Kubernetes calls it pending, because another
 // container was never started: a member that may vote is asked. One that is yet to join waits for all of its pod.
 func phaseOf(pod *corev1.Pod) plan.Phase {
 	switch {
@@ -127,27 +127,41 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 		return plan.Running
 	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return plan.Finished
-	case containerOf(pod).State.Running != nil && pod.Annotations[member.PermitAnnotation] != "":
+	case hasRun(containerOf(pod)) && pod.Annotations[member.PermitAnnotation] != "":
 		return plan.Running
 	default:
 		return plan.Pending
 	}
 }
 
-// blocking are the waiting reasons of a container that cannot start before something else changes.
-var blocking = slices.Concat(blockingAnywhere, []string{"CreateContainerError", "RunContainerError"})
+func hasRun(s corev1.ContainerStatus) bool {
+	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
+}
 
-// blockingAnywhere are those of them that do not depend on the node: the kubelet gives CreateContainerConfigError where a Secret or ConfigMap is missing.
-var blockingAnywhere = slices.Concat(missingImage, []string{"CreateContainerConfigError"})
+// blocking are the waiting reasons of a container that cannot start before something else changes.
+var blocking = slices.Concat(missingImage, []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+
+// blockingAnywhere are those of them that most likely do not depend on the node: the kubelet gives CreateContainerConfigError where a Secret or ConfigMap
+// is missing.
+var blockingAnywhere = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError"}
 
 // missingImage are those of them that mean that the image is not on the node, and does not get there.
 var missingImage = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 
 // problemAnywhere reports whether what keeps a container of the pod from running would keep that of a new pod from it, too.
 func problemAnywhere(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return s.State.Waiting != nil && slices.Contains(blockingAnywhere, s.State.Waiting.Reason)
-	})
+	waiting, _ := blocked(pod)
+	return waiting != nil && slices.Contains(blockingAnywhere, waiting.Reason)
+}
+
+// blocked is why the first container that cannot start does not, and its name; nil if there is none.
+func blocked(pod *corev1.Pod) (*corev1.ContainerStateWaiting, string) {
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && slices.Contains(blocking, w.Reason) {
+			return w, s.Name
+		}
+	}
+	return nil, ""
 }
 
 // unpulled reports whether etcd's image is what keeps a container from running.
@@ -164,10 +178,8 @@ func problemOf(pod *corev1.Pod) string {
 			return "cannot be scheduled: " + c.Message
 		}
 	}
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil && slices.Contains(blocking, w.Reason) {
-			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
-		}
+	if w, name := blocked(pod); w != nil {
+		return fmt.Sprintf("container %s: %s: %s", name, w.Reason, w.Message)
 	}
 	for _, s := range pod.Status.InitContainerStatuses {
 		if result, ok := resources.InitResult(s); ok && result.Failure != nil {

@@ -214,7 +214,7 @@ func promote(t *testing.T, client *clientv3.Client, id uint64) {
 func TestEndWhileWaiting(t *testing.T) {
 	nobody := newPermit(1)
 	nobody.Mode, nobody.InitialCluster, nobody.PodUID = member.ModeJoin, "db-0=http://127.0.0.1:2,a=http://127.0.0.1:1", "db-0-uid"
-	for what, permit := range map[string]*member.Permit{"waiting for the operator's permit": nil, "waiting until etcd can join": nobody} {
+	for what, permit := range map[string]*member.Permit{"waiting for the operator's permit": nil, "waiting until etcd may start": nobody} {
 		t.Run(what, func(t *testing.T) {
 			p := newPod(t, "db-0")
 			if permit != nil {

@@ -145,7 +145,10 @@ func askMembers(ctx context.Context, peers *http.Client, url string, cluster mem
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
+	switch {
+	case response.StatusCode >= http.StatusInternalServerError: // as a proxy answers that does not reach it
+		return nil, fmt.Errorf("%s/members: %s", url, response.Status)
+	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s/members: %s", errOther, url, response.Status)
 	}
 	if id := response.Header.Get("X-Etcd-Cluster-ID"); id != strconv.FormatUint(uint64(cluster), 16) {
@@ -167,7 +170,7 @@ type waiting struct {
 // all the time.
 func (w *waiting) pause(ctx context.Context, why error) error {
 	if words := why.Error()[:min(len(why.Error()), maxWords)]; words != w.words && time.Since(w.told) >= logEvery {
-		slog.Info("waiting until etcd can join", "because", words)
+		slog.Info("waiting until etcd may start", "because", words)
 		w.words, w.told = words, time.Now()
 	}
 	select {

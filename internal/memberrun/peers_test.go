@@ -30,6 +30,7 @@ func TestBeginnable(t *testing.T) {
 		"nobody listens yet":               {nil, false, nil},
 		"a member of another cluster":      {answers("9", started), false, nil},
 		"whoever is there is no member":    {http.NotFound, false, nil},
+		"a proxy does not reach it":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, true, nil},
 		"the connection ends, as at reset": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, nil},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -35,6 +35,7 @@ type scenario struct {
 	stunted   bool         // no volume that is to be made bigger ever is
 	silent    bool         // no dead node, and no pod that lingers, is ever taken out of the cluster
 	abrupt    bool         // etcd runs until its pod is gone: with fewer states
+	asks      bool         // member-run asks the other members whether it was started
 	local     bool         // a volume is on the node on which its pod was scheduled first; with volumes only
 	razed     bool         // no such node ever comes back
 	denied    []string     // versions that the API server lets no pod have
@@ -81,21 +82,16 @@ var scenarios = map[string]scenario{
 	"strange things in a first start": {
 		sizes: []int{3}, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},
-	"status is put back from 3 to 1": {
-		sizes: []int{3, 1}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2,
-	},
-	"status is put back in a template roll": {
-		sizes: []int{1}, edits: []edit{template(1)}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2,
-	},
+	"status is put back from 3 to 1":        {sizes: []int{3, 1}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2},
+	"status is put back in a template roll": {sizes: []int{1}, edits: []edit{template(1)}, running: true, only: world.SetBackFaults, lockstep: true, faults: 1, full: 2},
 	"status is put back where three run, and removed": {
 		sizes: []int{3}, running: true, only: append(world.SetBackFaults, world.StatusFaults...), lockstep: true, faults: 2, full: 2,
 	},
-	"disks are replaced below pods where three run": {
-		sizes: []int{3}, running: true, only: world.ReplacedDisks, lockstep: true, faults: 2, full: 3,
+	"status is put back where one of three was replaced": {
+		sizes: []int{3}, running: true, only: append(world.SetBackFaults, world.Kills...), lockstep: true, faults: 2, full: 2,
 	},
-	"disks are replaced below pods from 1 to 3": {
-		sizes: []int{1, 3}, running: true, only: world.ReplacedDisks, lockstep: true, faults: 1, full: 2,
-	},
+	"disks are replaced below pods where three run": {sizes: []int{3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 2, full: 3},
+	"disks are replaced below pods from 1 to 3":     {sizes: []int{1, 3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 1, full: 2},
 	"strange things where three run": {
 		sizes: []int{3}, running: true, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},
@@ -288,7 +284,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		Config: world.Config{
 			Spareless: s.spareless, Tight: s.tight, Autopilot: s.autopilot(), Tested: s.tested,
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
-			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
+			Next: next, Asks: s.asks, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
 		},
 		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,

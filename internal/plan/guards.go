@@ -62,9 +62,6 @@ func requireQuorum(v *view, a Action) Action {
 	if unhealthy := v.unhealthyVoters(); len(unhealthy) > 0 {
 		message += "; not healthy: " + list(unhealthy) + ": bring them back, and the operator goes on by itself"
 	}
-	if open := v.openVoters(victim); len(open) > 0 {
-		message += "; outside the client Service, where the PodDisruptionBudget does not protect it: " + list(open)
-	}
 	return Wait{Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow, Message: message}
 }
 

@@ -71,3 +71,29 @@ func TestLaggards(t *testing.T) {
 		t.Errorf("%+v, and with one behind %+v", a, b)
 	}
 }
+
+// TestPromoteInSync: a learner that etcd would let vote already is not promoted while it is further behind than a voter may be, if the others are no
+// quorum without it.
+func TestPromoteInSync(t *testing.T) {
+	behind := func(entries uint64) Observed {
+		return edit(closed(started(withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3))), func(o *Observed) {
+			for i := range o.Etcd.Answers {
+				o.Etcd.Answers[i].Committed, o.Etcd.Answers[i].Applied = 100_000, 100_000
+			}
+			o.Etcd.Answers[3].Applied -= entries
+		})
+	}
+	for title, c := range map[string]struct {
+		o        Observed
+		promotes bool
+	}{
+		"all others are there":                  {behind(lagLimit + 1), true},
+		"it is needed, and in sync":             {silent(behind(lagLimit), 2), true},
+		"it is needed, and further behind":      {silent(behind(lagLimit+1), 2), false},
+		"it is further behind than etcd allows": {behind(20_000), false},
+	} {
+		if got, promotes := Next(c.o).(Promote); promotes != c.promotes {
+			t.Errorf("%s: %+v, %+v", title, got, Next(c.o))
+		}
+	}
+}

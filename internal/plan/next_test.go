@@ -184,7 +184,7 @@ func TestBootstrap(t *testing.T) {
 		"who had a permit comes back only with data": {
 			withoutPod(born(bound(bootstrapped(3, true)), 1), 1),
 			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{
-				Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)),
+				Mode: member.ModeResume, ClusterID: member.ID(bootstrapped(3, true).Cluster.Bootstrap.ClusterID), MemberID: initialID(bootstrapped(3, true), 1),
 			}}}},
 		},
 		"who had none takes the seat over": {
@@ -274,14 +274,21 @@ func answering(o Observed, cluster uint64, pods ...int) Observed {
 
 // born marks volume i as used.
 func born(o Observed, i int) Observed {
-	o.Volumes[i].ClusterID, o.Volumes[i].MemberID = recordedID, id(i)
+	o.Volumes[i].ClusterID, o.Volumes[i].MemberID = o.Cluster.Bootstrap.ClusterID, uint64(initialID(o, i))
 	return o
+}
+
+// initialID is the ID of an initial member.
+func initialID(o Observed, i int) member.ID {
+	b := o.Cluster.Bootstrap
+	ids, _ := IDs(b.Token, o.Cluster.peerURLs(b.Members))
+	return member.ID(ids[name(i)])
 }
 
 func withPermits(o Observed) Observed {
 	o.Pods = append([]Pod{}, o.Pods...)
 	for i := range o.Pods {
-		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, PodUID: o.Pods[i].UID, Attempt: 1}
+		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(o.Cluster.Bootstrap.ClusterID), MemberID: initialID(o, i), PodUID: o.Pods[i].UID, Attempt: 1}
 	}
 	return o
 }

@@ -19,10 +19,10 @@ func TestStatusOutdated(t *testing.T) {
 			}
 			o.Cluster.Record = Record{Bootstrap: &b, Incarnations: o.Cluster.Incarnations}
 			for i := range o.Pods {
-				o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(id(i)), PodUID: o.Pods[i].UID, Attempt: 1}
+				o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(b.ClusterID), MemberID: initialID(*o, i), PodUID: o.Pods[i].UID, Attempt: 1}
 			}
 			for i := range o.Volumes {
-				o.Volumes[i].ClusterID = b.ClusterID
+				o.Volumes[i].ClusterID, o.Volumes[i].MemberID = b.ClusterID, uint64(initialID(*o, i))
 			}
 		})
 	}
@@ -41,6 +41,9 @@ func TestStatusOutdated(t *testing.T) {
 		"one has joined since":                            {back(healthyCluster(3, false), name(0), name(1)), outdated},
 		"others have joined a restored member":            {restoring, outdated},
 		"all of them may have been permitted":             {noContact(back(healthyCluster(3, false), name(0), name(1), name(2))), Wait{Reason: v1beta2.ReasonWaitingForEtcd}},
-		"the cluster is paused":                           {edit(back(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused}},
+		"one of the same name has joined since": {
+			noContact(edit(back(healthyCluster(3, false), name(0), name(1), name(2)), func(o *Observed) { o.Pods[1].Permit.MemberID = 0x200 })), outdated,
+		},
+		"the cluster is paused": {edit(back(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused}},
 	})
 }

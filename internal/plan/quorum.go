@@ -45,32 +45,12 @@ func (v *view) safeToRemove(m Member) bool {
 		return true
 	}
 	rest := len(v.voters) - 1
-	return rest > 0 && v.remaining(m) >= Quorum(rest)
+	return rest > 0 && v.healthyVoters(m.Name) >= Quorum(rest)
 }
 
 // safeToRestart reports whether the other voters are a healthy quorum of all.
 func (v *view) safeToRestart(m Member) bool {
-	return m.Learner || v.remaining(m) >= Quorum(len(v.voters))
-}
-
-// remaining counts the healthy voters without one. If that one is healthy too, so that it is the operator that takes it away, only those count that no
-// eviction takes meanwhile: the budget covers the pods in the client Service.
-func (v *view) remaining(m Member) int {
-	n := v.healthyVoters(m.Name)
-	if v.healthy(m) {
-		n -= len(v.openVoters(m))
-	}
-	return n
-}
-
-// openVoters returns the names of the healthy voters but that one that the budget does not protect from evictions, because clients are not sent there.
-func (v *view) openVoters(but Member) (names []string) {
-	for _, m := range v.voters {
-		if m.Name != but.Name && v.healthy(m) && !v.pods[m.Name].InService {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+	return m.Learner || v.healthyVoters(m.Name) >= Quorum(len(v.voters))
 }
 
 // safeToPromote reports whether the voters including the learner are a healthy quorum.

@@ -96,7 +96,7 @@ func believeSnapshot(o plan.Observed) plan.Action {
 func letAllGo(o plan.Observed) plan.Action {
 	o.Volumes, o.Cluster.KeptUIDs = slices.Clone(o.Volumes), nil
 	for i := range o.Volumes {
-		if v := &o.Volumes[i]; v.ClusterID != o.Cluster.ID {
+		if v := &o.Volumes[i]; v.ClusterID != o.Cluster.ExpectedID() {
 			v.ClusterID = o.Cluster.ReplacedID
 		}
 	}

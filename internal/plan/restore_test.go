@@ -101,7 +101,9 @@ func TestRestore(t *testing.T) {
 			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"and so it is if its volume is lost, which stays": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) { o.Volumes[3].MemberID, o.Volumes[3].Lost = 1, true }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) {
+				o.Volumes[3].ClusterID, o.Volumes[3].MemberID, o.Volumes[3].Lost = o.Cluster.Bootstrap.ClusterID, uint64(initialID(*o, 3)), true
+			}),
 			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"a cluster that is to start from a snapshot waits": {
@@ -180,9 +182,9 @@ func TestRestoreMended(t *testing.T) {
 	permitted := func(persistent bool, change func(*Pod)) Observed {
 		return edit(begun(persistent, change), func(o *Observed) {
 			b := o.Cluster.Bootstrap
-			o.Pods[0].Permit = &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: 1}
+			o.Pods[0].Permit = &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: initialID(*o, 3)}
 			if persistent {
-				o.Volumes[0].ClusterID, o.Volumes[0].MemberID, o.Volumes[0].Version = b.ClusterID, 1, "3.6.16"
+				o.Volumes[0].ClusterID, o.Volumes[0].MemberID, o.Volumes[0].Version = b.ClusterID, uint64(initialID(*o, 3)), "3.6.16"
 			}
 		})
 	}

@@ -15,22 +15,24 @@ func statusOutdated(v *view) Action {
 		return nil
 	}
 	for _, p := range v.Pods {
-		if p.Permit != nil && !v.mayHaveStarted(p.Name, p.Permit.ClusterID) {
+		if p.Permit != nil && !v.mayHaveStarted(p.Name, p.Permit.ClusterID, p.Permit.MemberID) {
 			return v.outdatedBlocked("pod "+p.Name, p.Permit.ClusterID)
 		}
 	}
 	for _, c := range v.Volumes {
-		if c.MemberID != 0 && !v.mayHaveStarted(c.Name, member.ID(c.ClusterID)) {
+		if c.MemberID != 0 && !v.mayHaveStarted(c.Name, member.ID(c.ClusterID), member.ID(c.MemberID)) {
 			return v.outdatedBlocked("volume "+c.Name, member.ID(c.ClusterID))
 		}
 	}
 	return nil
 }
 
-// mayHaveStarted reports whether the attempt to start can have permitted the member of that name to start.
-func (v *view) mayHaveStarted(name string, cluster member.ID) bool {
+// mayHaveStarted reports whether the attempt to start can have permitted that member to start. One that has joined since may have the name of an
+// initial one, and never its ID.
+func (v *view) mayHaveStarted(name string, cluster, id member.ID) bool {
 	b := v.Cluster.Bootstrap
-	if uint64(cluster) != b.ClusterID {
+	ids, _ := IDs(b.Token, v.Cluster.peerURLs(b.Members))
+	if uint64(cluster) != b.ClusterID || uint64(id) != ids[name] {
 		return false
 	}
 	if b.Restore != "" {
@@ -44,8 +46,8 @@ func (v *view) outdatedBlocked(what string, cluster member.ID) Action {
 	return Blocked{
 		Reason: v1beta2.ReasonStatusOutdated,
 		Message: fmt.Sprintf("%s is of a member of cluster %s, which status does not know of yet: status was put back to an older one, and nothing is "+
-			"changed by it. Remove it, and the operator takes over the members that are there: "+
-			`kubectl patch etcdcluster %s -n %s --subresource=status --type=json -p '[{"op":"remove","path":"/status"}]'`,
+			"changed by it. Save it (kubectl get etcdcluster %[3]s -n %[4]s -o yaml), then remove it, and the operator takes over the members that are "+
+			`there, if all are of one cluster: kubectl patch etcdcluster %[3]s -n %[4]s --subresource=status --type=json -p '[{"op":"remove","path":"/status"}]'`,
 			what, cluster, v.Cluster.Name, v.Cluster.Namespace),
 	}
 }

@@ -39,7 +39,7 @@ func (v *view) inProgress(but uint64) Action {
 	}
 	var names []string
 	for _, p := range v.Pods {
-		if !v.strandedPod(p) {
+		if !v.strandedPod(p) && !v.halted(v.members[p.Name]) {
 			names = append(names, p.Name)
 		}
 	}

@@ -155,8 +155,8 @@ func addToService(v *view) Action {
 	return AddToService{Pods: pods}
 }
 
-// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed. It is as close to the
-// leader as a voter has to be before another one is stopped, because nothing is committed without it if the others are no quorum of one more.
+// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed. If the others
+// are no quorum of one more, so that nothing is committed without it, it has to be as close to the leader as a voter before another one is stopped.
 // One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on. One with a release
 // that was taken back never is, and none is while it is disputed whose data is right.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
@@ -165,18 +165,19 @@ func promoteLearner(v *view) Action {
 		return nil
 	}
 	for _, m := range v.learners {
-		if v.healthy(m) && v.caughtUp(m) && v.inSync(m) && v.safeToPromote() && !v.tried(m) && !v.gotRefused(m) {
+		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() && !v.tried(m) && !v.gotRefused(m) {
 			return Promote{ID: m.ID, Name: m.Name}
 		}
 	}
 	return nil
 }
 
-// caughtUp reports whether etcd takes the learner for one that has caught up: it compares its log with the leader's. The learner's own committed index lags
+// caughtUp reports whether the learner has caught up. etcd compares its log with the leader's, and so does this: the learner's own committed index lags
 // behind.
 func (v *view) caughtUp(m Member) bool {
 	a, _ := v.answer(m)
-	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
+	spare := v.healthyVoters("") >= Quorum(len(v.voters)+1)
+	return float64(a.Applied) >= learnerSyncShare*float64(v.committed()) && (spare || v.inSync(m))
 }
 
 // committed returns the end of the log as known to a majority of the voters.

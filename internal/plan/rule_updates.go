@@ -192,7 +192,18 @@ func addReplacement(v *view) Action {
 	return v.newMembers(1, v.newVersion())
 }
 
-// nextToUpdate returns the member to restart or recreate next, followers before the leader, and what updates it; the zero Member if
+// turn orders the voters that are to be updated: those that are halted first, then followers, then the leader.
+func (v *view) turn(m Member) int {
+	switch {
+	case v.halted(m):
+		return 0
+	case m.ID != v.Leader:
+		return 1
+	}
+	return 2
+}
+
+// nextToUpdate returns the member to restart or recreate next, in their turn, and what updates it; the zero Member if
 // none is due. While the API server refuses the update of one, none is: the next one would be refused as well, or the update would
 // end with two specs.
 func (v *view) nextToUpdate() (Member, Action) {
@@ -203,11 +214,8 @@ func (v *view) nextToUpdate() (Member, Action) {
 	if len(due) == 0 || v.budgetRefused() || slices.ContainsFunc(due, func(m Member) bool { return v.refused(v.update(m)) }) {
 		return Member{}, nil
 	}
-	next := due[0]
-	if i := slices.IndexFunc(due, func(m Member) bool { return m.ID != v.Leader }); i >= 0 {
-		next = due[i]
-	}
-	return next, v.update(next)
+	slices.SortStableFunc(due, func(a, b Member) int { return v.turn(a) - v.turn(b) })
+	return due[0], v.update(due[0])
 }
 
 // updateNextMember updates one member. The leader first hands over leadership, and the member leaves the client Service.

@@ -34,7 +34,7 @@ func (v *view) updateBlocker(but uint64) Action {
 func (v *view) waitForVoters(but uint64) Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		if m.ID == but {
+		if m.ID == but || v.halted(m) {
 			continue
 		}
 		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
@@ -42,6 +42,13 @@ func (v *view) waitForVoters(but uint64) Action {
 		}
 	}
 	return nil
+}
+
+// halted reports whether a voter serves, is not Ready for another reason than etcd, such as another container, and is to be restarted: the spec that it is to
+// get may be the one that mends it.
+func (v *view) halted(m Member) bool {
+	p := v.pods[m.Name]
+	return v.healthy(m) && v.change(m).restartsPod() && !p.Deleting && !p.Ready && (p.StartProblem != "" || !v.readyChangedRecently(p))
 }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.

@@ -211,15 +211,6 @@ func TestGrow(t *testing.T) {
 		"a learner in sync votes": {
 			closed(started(withLearner(edit(healthyCluster(3, false), five), 3))), Promote{ID: id(3), Name: "c-3"},
 		},
-		"one that etcd would let vote, and that is further behind than a voter may be": {
-			edit(closed(started(withLearner(edit(healthyCluster(3, false), five), 3))), func(o *Observed) {
-				for i := range o.Etcd.Answers {
-					o.Etcd.Answers[i].Committed, o.Etcd.Answers[i].Applied = 100_000, 100_000
-				}
-				o.Etcd.Answers[3].Applied = 100_000 - lagLimit - 1
-			}),
-			Wait{Reason: v1beta2.ReasonWaitingForLearner},
-		},
 		"a learner behind is waited for": {
 			edit(started(withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)),
 				func(o *Observed) { o.Etcd.Answers[3].Applied = 10 }),

@@ -20,7 +20,7 @@ func TestNotSaved(t *testing.T) {
 		"first members that may not start yet": {bound(bootstrapped(3, true)), ""},
 		"volumes whose status was lost":        {edit(healthyCluster(3, true), statusLost, silent, noPods), unknown},
 		"members whose status was lost":        {edit(healthyCluster(3, false), statusLost), unknown},
-		"first members that may write":         {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.ID = 0 }, silent), unknown},
+		"first members that may write":         {edit(withPermits(bound(bootstrapped(3, true))), silent), unknown},
 		"an earlier cluster's that is not touched": {edit(healthyCluster(3, true), statusLost, silent, noPods, func(o *Observed) {
 			for i := range o.Volumes {
 				o.Volumes[i].Owned = false

@@ -45,7 +45,7 @@ func (w *World) admit(p *Pod) (member.Start, *member.Refusal) {
 	s := member.Situation{Permit: p.Permit, PodUID: p.UID, Used: p.Used}
 	if d := w.disk(p); d != nil {
 		s.Data = &member.Identity{ClusterID: member.ID(d.ClusterID), MemberID: member.ID(d.MemberID)}
-	} else {
+	} else if w.cfg.Asks {
 		s.Started = w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID))
 	}
 	return member.Admit(s)

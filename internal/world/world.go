@@ -27,6 +27,8 @@ type Config struct {
 	Unfit []string
 	// Rigid is true where no volume can be made bigger, Stunted where none ever is, and Silent where dead nodes are never removed, nor pods that linger.
 	Rigid, Stunted, Silent bool
+	// Asks is true where member-run asks other members whether it was started: those that do not, as in pods of an earlier release, rely on the planner.
+	Asks bool
 	// Abrupt is true where etcd runs until its pod is gone: with fewer states.
 	Abrupt bool
 	// Local is true where a volume is on the node on which its pod was scheduled first. Razed is true where no such node ever comes back.
