@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // setAnomaly says whether a member deviates from what it was like in the last day. Without a quorum nothing new is known, so it stays until it is
@@ -149,16 +151,7 @@ func timers(in Input) []plan.HeldAct {
 	if in.Habits == nil || in.Habits.Trips == nil || in.Observed.Cluster.Autopilot.Timers == plan.ModeOff {
 		return nil
 	}
-	has := anomaly.Timers{Heartbeat: 100 * time.Millisecond, Election: time.Second} // etcd's own
-	if o := in.Cluster.Spec.Etcd; o != nil {
-		if o.HeartbeatInterval != nil {
-			has.Heartbeat = o.HeartbeatInterval.Duration
-		}
-		if o.ElectionTimeout != nil {
-			has.Election = o.ElectionTimeout.Duration
-		}
-	}
-	want, due := in.Habits.Trips.Advice(has)
+	want, due := in.Habits.Trips.Advice(timersOf(in.Cluster))
 	if !due {
 		return nil
 	}
@@ -168,4 +161,18 @@ func timers(in Input) []plan.HeldAct {
 			"spec.etcd.heartbeatInterval to %s and spec.etcd.electionTimeout to %s, by hand, when the members may be updated one after the other",
 			want.Longer.Round(time.Millisecond), want.Heartbeat, want.Election),
 	}}
+}
+
+// timersOf are the times that the spec gives etcd, in whichever of its fields, or etcd's own.
+func timersOf(c *v1beta2.EtcdCluster) anomaly.Timers {
+	options, _ := resources.Options(c, "") // those with problems are reported elsewhere
+	given := func(option string, byDefault time.Duration) time.Duration {
+		if n, err := strconv.ParseInt(options[option], 10, 64); err == nil {
+			return time.Duration(n) * time.Millisecond
+		}
+		return byDefault
+	}
+	return anomaly.Timers{
+		Heartbeat: given("heartbeat-interval", 100*time.Millisecond), Election: given("election-timeout", time.Second),
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -146,13 +147,21 @@ func TestTimers(t *testing.T) {
 		!strings.Contains(a.Held[0].Message, "took longer than 102ms: set spec.etcd.heartbeatInterval to 200ms and spec.etcd.electionTimeout to 2s") {
 		t.Errorf("held is %+v", a)
 	}
-	long := &v1beta2.EtcdOptions{
-		HeartbeatInterval: &metav1.Duration{Duration: 300 * time.Millisecond}, ElectionTimeout: &metav1.Duration{Duration: 3 * time.Second},
+	for name, long := range map[string]v1beta2.EtcdClusterSpec{
+		"fields": {Etcd: &v1beta2.EtcdOptions{
+			HeartbeatInterval: &metav1.Duration{Duration: 300 * time.Millisecond}, ElectionTimeout: &metav1.Duration{Duration: 3 * time.Second},
+		}},
+		"extraArgs": {Etcd: &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"heartbeat-interval": "300", "election-timeout": "3000"}}},
+		"etcdEnv": {Pod: &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{
+			{Name: "ETCD_HEARTBEAT_INTERVAL", Value: "300"}, {Name: "ETCD_ELECTION_TIMEOUT", Value: "3000"},
+		}}},
+	} {
+		in.Cluster.Spec = long
+		if a := status.Compute(in).Autopilot; a != nil {
+			t.Errorf("%s: times that are long enough are advised against: %+v", name, a.Held)
+		}
 	}
-	if in.Cluster.Spec.Etcd = long; status.Compute(in).Autopilot != nil {
-		t.Error("times that are long enough are advised against")
-	}
-	in.Cluster.Spec.Etcd = nil
+	in.Cluster.Spec = v1beta2.EtcdClusterSpec{}
 	if in.Observed.Cluster.Autopilot.Timers = plan.ModeOff; status.Compute(in).Autopilot != nil {
 		t.Error("advised although nobody is to be")
 	}
