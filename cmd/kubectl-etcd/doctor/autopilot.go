@@ -11,7 +11,7 @@ func autopilot(f *Facts) (found []Finding) {
 		return nil
 	}
 	for _, h := range f.Cluster.Status.Autopilot.Held {
-		if h.Reason == v1beta2.ReasonWaitingForWindow || h.Reason == v1beta2.ReasonWaitingForBrake || h.Reason == v1beta2.ReasonPatchOnTrial {
+		if onlyWaits(h.Reason, f.Cluster.Spec.MaintenanceWindow) {
 			found = append(found, good("%s: %s: %s", h.Feature, h.Reason, h.Message)...)
 			continue
 		}
@@ -21,4 +21,13 @@ func autopilot(f *Facts) (found []Finding) {
 		found = append(found, one)
 	}
 	return found
+}
+
+// onlyWaits reports whether what is held for that reason is done as time goes by: the alert EtcdAutopilotHeld does not fire then.
+func onlyWaits(reason string, window *v1beta2.MaintenanceWindow) bool {
+	switch reason {
+	case v1beta2.ReasonWaitingForBrake, v1beta2.ReasonPatchOnTrial:
+		return true
+	}
+	return reason == v1beta2.ReasonWaitingForWindow && window != nil
 }

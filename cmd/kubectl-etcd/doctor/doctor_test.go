@@ -63,9 +63,13 @@ func TestChecks(t *testing.T) {
 		"its Lease is forbidden": {func(f *doctor.Facts) { f.Unread[doctor.Leases] = "forbidden" }, "operator", doctor.Unknown, "forbidden"},
 		"it has not seen it":     {func(f *doctor.Facts) { f.Cluster.Generation = 4 }, "operator", doctor.Doubtful, "generation 4"},
 		"something is held back": {holds(v1beta2.ReasonAutopilotAdvises), "autopilot", doctor.Doubtful, "noSpace is held: AutopilotAdvises: m"},
-		"something waits":        {holds(v1beta2.ReasonWaitingForWindow), "autopilot", doctor.Good, "noSpace: WaitingForWindow: m"},
-		"paused":                 {func(f *doctor.Facts) { f.Cluster.Spec.Paused = true }, "paused", doctor.Doubtful, "spec.paused"},
-		"hibernated":             {func(f *doctor.Facts) { f.Cluster.Status.Hibernation = "Hibernated" }, "paused", doctor.Doubtful, "hibernates"},
+		"something waits": {func(f *doctor.Facts) {
+			holds(v1beta2.ReasonWaitingForWindow)(f)
+			f.Cluster.Spec.MaintenanceWindow = &v1beta2.MaintenanceWindow{Schedule: "0 2 * * 0"}
+		}, "autopilot", doctor.Good, "noSpace: WaitingForWindow: m"},
+		"there is no window": {holds(v1beta2.ReasonWaitingForWindow), "autopilot", doctor.Doubtful, "noSpace is held: WaitingForWindow: m"},
+		"paused":             {func(f *doctor.Facts) { f.Cluster.Spec.Paused = true }, "paused", doctor.Doubtful, "spec.paused"},
+		"hibernated":         {func(f *doctor.Facts) { f.Cluster.Status.Hibernation = "Hibernated" }, "paused", doctor.Doubtful, "hibernates"},
 		"being deleted": {func(f *doctor.Facts) {
 			f.Cluster.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
 		}, "paused", doctor.Doubtful, "being deleted"},
