@@ -9,6 +9,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -18,6 +19,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -124,6 +127,26 @@ func TestActs(t *testing.T) {
 	t.Run("backup", func(t *testing.T) { (&plugin{p.Client, t, p.kubeconfig}).backsUp() })
 	t.Run("restore", func(t *testing.T) { (&plugin{p.Client, t, p.kubeconfig}).restores() })
 	t.Run("operator down", func(t *testing.T) { (&plugin{p.Client, t, p.kubeconfig}).findsNoOperator(cluster) })
+	t.Run("doctor", func(t *testing.T) { (&plugin{p.Client, t, p.kubeconfig}).takesSecret(cluster) })
+}
+
+// takesSecret has the doctor talk to a member with the Secret that it is given.
+func (p *plugin) takesSecret(cluster *v1beta2.EtcdCluster) {
+	pod := &corev1.Pod{ObjectMeta: meta("demo-0")}
+	pod.Labels = resources.ClusterSelector("demo")
+	pod.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1beta2.GroupVersion.String(), Kind: "EtcdCluster", Name: "demo", UID: cluster.UID, Controller: new(true),
+	}}
+	const config = `{"name":"demo-0","peerURL":"https://p","clientURL":"https://c","dataDir":"/d","transport":{"clientTLS":true}}`
+	pod.Spec.Containers = []corev1.Container{{
+		Name: resources.EtcdContainer, Image: "etcd", Env: []corev1.EnvVar{{Name: member.EnvConfig, Value: config}},
+	}}
+	must(p.t, p.Create(p.t.Context(), pod))
+	cluster.Status.MemberStatuses = []v1beta2.MemberStatus{{Name: "demo-0", ID: "a", Role: v1beta2.MemberRoleVoter}}
+	must(p.t, p.Status().Update(p.t.Context(), cluster))
+	if text, _ := p.run("doctor", "demo", "--secret", "of-root", "-o", "json"); !strings.Contains(text, "in the Secret of-root") {
+		p.t.Errorf("it says %s", text)
+	}
 }
 
 func (p *plugin) backsUp() {

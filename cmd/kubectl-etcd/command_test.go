@@ -50,6 +50,7 @@ func TestRefusedAtOnce(t *testing.T) {
 		"defrag example --all --timeout": "flag needs an argument: --timeout",
 		"autopilot":                      "takes the name of an EtcdCluster",
 		"autopilot example -o text":      "-o text is not known: use json or yaml",
+		"doctor example --secret s":      "no kubeconfig is found",
 		"status example":                 "no kubeconfig is found (KUBECONFIG is " + nowhere + "): set it, or give --kubeconfig",
 	} {
 		var out strings.Builder

@@ -6,11 +6,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 )
 
 func doctorCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var output string
+	var output, secret string
 	var hashes bool
 	cmd := &cobra.Command{
 		Use:   "doctor NAME",
@@ -21,7 +22,10 @@ operator does about it, and what you can do. It changes nothing, and fails if an
   kubectl etcd doctor example
 
   # Have the members the same data? They read all of it
-  kubectl etcd doctor example --hash`,
+  kubectl etcd doctor example --hash
+
+  # The same with authentication, which lets only root compare them
+  kubectl etcd doctor example --hash --secret example-agent`,
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,6 +36,7 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 			if err != nil {
 				return err
 			}
+			access.Secret = secret
 			facts, err := access.Examine(cmd.Context(), args[0], hashes)
 			if err != nil {
 				return err
@@ -50,5 +55,6 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
 	cmd.Flags().BoolVar(&hashes, "hash", false, "compare all keys of all members: each reads its whole database")
+	members.AddSecretFlag(cmd, &secret)
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -23,19 +24,24 @@ func (a *Access) Credentials(ctx context.Context, seen *Seen) (*Credentials, err
 	if !slices.ContainsFunc(seen.Pods, func(p corev1.Pod) bool { return resources.PodTransport(&p).ServesClientTLS() }) {
 		return nil, nil
 	}
-	name := a.Secret
+	name := a.secretOf(seen.Object)
 	if name == "" {
-		if seen.Object.Spec.ManagedTLS() == nil { // a Secret that is left from before is not renewed
-			return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have: move-leader, defrag, promote " +
-				"and ctl take the Secret with one with --secret")
-		}
-		name = certificates.ClientName(seen.Object.Name)
+		return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have: doctor, move-leader, defrag, " +
+			"promote and ctl take the Secret with one with --secret")
 	}
 	secret := &corev1.Secret{}
 	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, secret); err != nil {
 		return nil, fmt.Errorf("members talk to clients with certificates only, which are in the Secret %s: %w", name, err)
 	}
 	return credentialsIn(name, secret.Data)
+}
+
+// secretOf is the Secret with the certificate to talk to the members of a cluster with, empty if none is known.
+func (a *Access) secretOf(c *v1beta2.EtcdCluster) string {
+	if a.Secret != "" || c.Spec.ManagedTLS() == nil { // a Secret that is left from before is not renewed
+		return a.Secret
+	}
+	return certificates.ClientName(c.Name)
 }
 
 // credentialsIn reads a Secret for applications, or one as agents have it.

@@ -15,7 +15,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
-	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
 
 const (
@@ -87,8 +86,8 @@ func (a *Access) needs(c *v1beta2.EtcdCluster) []need {
 		{attributes{Verb: "list", Resource: "persistentvolumeclaims"}, "their volumes"},
 		{attributes{Verb: "list", Group: ours, Resource: "etcdbackups"}, "backups"},
 	}
-	if c.Spec.ManagedTLS() != nil {
-		all = append(all, need{attributes{Verb: "get", Resource: "secrets", Name: certificates.ClientName(c.Name)}, "to ask members"})
+	if secret := a.secretOf(c); secret != "" {
+		all = append(all, need{attributes{Verb: "get", Resource: "secrets", Name: secret}, "to ask members"})
 	}
 	if ref := c.Status.Operator; ref != nil {
 		all = append(all, need{attributes{

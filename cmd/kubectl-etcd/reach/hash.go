@@ -9,8 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -38,7 +40,7 @@ func (a *Access) hashes(ctx context.Context, seen *Seen, answers map[string]repo
 		if answer := answers[pod.Name]; answer.Problem != "" || answer.Unasked != "" {
 			continue
 		}
-		all[pod.Name] = a.hash(ctx, pod, member.Host(pod.Name, seen.Object.Name, seen.Object.Namespace, ""), revision, config)
+		all[pod.Name] = a.hash(ctx, seen.Object, pod, revision, config)
 	}
 	return all, nil
 }
@@ -54,12 +56,12 @@ func leaderLast(pods []corev1.Pod, answers map[string]report.Answer) []corev1.Po
 	return slices.SortedStableFunc(slices.Values(pods), func(a, b corev1.Pod) int { return leads(a) - leads(b) })
 }
 
-func (a *Access) hash(ctx context.Context, pod corev1.Pod, host string, revision int64, config *tls.Config) (hash doctor.Hash) {
+func (a *Access) hash(ctx context.Context, cluster *v1beta2.EtcdCluster, pod corev1.Pod, revision int64, config *tls.Config) (hash doctor.Hash) {
 	if !resources.PodTransport(&pod).ServesClientTLS() {
 		config = nil
 	}
 	err := a.forward(ctx, pod.Name, func(to local) {
-		c, err := dial(ctx, to.client, host, config)
+		c, err := dial(ctx, to.client, member.Host(pod.Name, cluster.Name, cluster.Namespace, ""), config)
 		if err != nil {
 			hash.Problem = err.Error()
 			return
@@ -67,7 +69,7 @@ func (a *Access) hash(ctx context.Context, pod corev1.Pod, host string, revision
 		defer func() { _ = c.Close() }()
 		answer, err := c.HashKV(ctx, revision)
 		if err != nil {
-			hash.Problem = fmt.Sprintf("it does not hash its keys at revision %d: %v", revision, err)
+			hash.Problem = unhashed(cluster.Name, revision, err)
 			return
 		}
 		hash = doctor.Hash{Value: answer.GetHash(), Revision: revision, Compacted: answer.GetCompactRevision()}
@@ -76,4 +78,13 @@ func (a *Access) hash(ctx context.Context, pod corev1.Pod, host string, revision
 		hash.Problem = err.Error()
 	}
 	return hash
+}
+
+// unhashed says why a member has no hash, and what to do where etcd lets only root ask for one.
+func unhashed(cluster string, revision int64, err error) string {
+	says := fmt.Sprintf("it does not hash its keys at revision %d: %v", revision, err)
+	if etcdclient.Denied(err) {
+		says += fmt.Sprintf("; give --secret a Secret with a certificate of a user with the role root, such as %s-agent", cluster)
+	}
+	return says
 }

@@ -1,8 +1,10 @@
 package reach
 
 import (
+	"strings"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,5 +24,20 @@ func TestLeaderLast(t *testing.T) {
 	}
 	if got != "c-1 c-2 c-0 " {
 		t.Errorf("the order is %s", got)
+	}
+}
+
+// TestUnhashed says what to do where etcd lets only root compare.
+func TestUnhashed(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		secret bool
+	}{
+		{rpctypes.ErrPermissionDenied, true},
+		{rpctypes.ErrFutureRev, false},
+	} {
+		if says := unhashed("demo", 7, c.err); strings.Contains(says, "--secret") != c.secret || !strings.Contains(says, c.err.Error()) {
+			t.Errorf("of %v it says %s", c.err, says)
+		}
 	}
 }

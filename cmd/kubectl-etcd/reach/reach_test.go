@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,13 +24,17 @@ func TestNeeds(t *testing.T) {
 	if all[0].Namespace != "app" {
 		t.Errorf("the first one is %+v", all[0])
 	}
+	all = (&Access{namespace: "app", Secret: "demo-agent"}).needs(c)
+	if !slices.ContainsFunc(all, func(n need) bool { return n.Resource == "secrets" && n.Name == "demo-agent" && n.Verb == "get" }) {
+		t.Errorf("the Secret that is named is not among %+v", all)
+	}
 }
 
 // TestCredentialsOfYours says which commands can be given what is missing.
 func TestCredentialsOfYours(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "demo"}}
 	_, err := (&Access{}).Credentials(t.Context(), &Seen{Object: c, Pods: []corev1.Pod{servesTLS()}})
-	if err == nil || !strings.Contains(err.Error(), "--secret") {
+	if err == nil || !strings.Contains(err.Error(), "doctor") || !strings.Contains(err.Error(), "--secret") {
 		t.Errorf("it says %v", err)
 	}
 }
