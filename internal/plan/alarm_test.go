@@ -41,7 +41,7 @@ func TestAlarms(t *testing.T) {
 		"the member that the alarm names": {
 			all(Alarm{AlarmCorrupt, id(2)}), v1beta2.ReasonCorrupt,
 			[]string{"names c-2 (00000000000000a2)", "hashkv", "Only if c-2 alone differs from two or more others that agree"},
-			[]string{"c-0", "c-1"},
+			[]string{"c-0", "c-1", "Auto Pilot"},
 		},
 		"two members: no one can be told to be wrong alone": {
 			all(Alarm{AlarmCorrupt, id(1)}, Alarm{AlarmCorrupt, id(2)}), v1beta2.ReasonCorrupt,
@@ -52,6 +52,10 @@ func TestAlarms(t *testing.T) {
 			alarmed(healthyCluster(2, true), Alarm{AlarmCorrupt, id(1)}), v1beta2.ReasonCorrupt,
 			[]string{"names c-1 (00000000000000a1)", "hashkv", "Restore a backup if no majority agrees"},
 			[]string{"c-0", "delete"},
+		},
+		"Auto Pilot looks for the member that is wrong": {
+			edit(all(Alarm{AlarmCorrupt, id(2)}), func(o *Observed) { o.Cluster.Autopilot.Diverged = ModeOn }), v1beta2.ReasonCorrupt,
+			[]string{"names c-2", "Auto Pilot replaces a member that a majority proves wrong, and disarms the alarm, unless status.autopilot.held", "by hand"}, nil,
 		},
 		"nobody, where etcd cannot tell": {
 			all(Alarm{AlarmCorrupt, 0}), v1beta2.ReasonCorrupt,

@@ -72,8 +72,11 @@ const minComparable = 3
 // it cannot tell. It says what to replace only where a majority of healthy members can prove a single one wrong: of two either one differs alone, and
 // one that is down is needed more than ever. And it says what goes on once the alarm is disarmed.
 func (v *view) corruptMessage(ids []uint64) string {
-	const compare = "Before replacing anything, compare the members' data: " +
+	compare := "Before replacing anything by hand, compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
+	if v.Cluster.Autopilot.Diverged != ModeOff {
+		compare = "Auto Pilot replaces a member that a majority proves wrong, and disarms the alarm, unless status.autopilot.held says why not. " + compare
+	}
 	const restore = "Restore a backup if no majority agrees. "
 	const disarm = "Until then members on emptyDirs are not evicted. etcd refuses all writes, and what it reads may be wrong, until you run: etcdctl alarm disarm. What waits for that goes on at once " +
 		"then: members that are lost or surplus, and a learner that has tried an etcd release that was taken back, are removed with their data. If that may " +
