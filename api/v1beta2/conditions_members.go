@@ -71,15 +71,17 @@ const (
 	//
 	// Bring back the members that are down.
 	ReasonQuorumAtRisk = "QuorumAtRisk"
-	// ReasonQuorumLost means that no majority of the voters answers. Nothing is removed or deleted meanwhile.
+	// ReasonQuorumLost means that no majority of the voters answers. The membership is not changed, and no volume with a member's data is deleted.
+	// Pods are recreated.
 	//
-	// Bring back the pods and nodes that the message names.
+	// Bring back the pods and nodes that the message names. If they never come back, see status.recovery.plan: docs/operations.md says what to do
+	// with it.
 	ReasonQuorumLost = "QuorumLost"
 	// ReasonDataLost means that the data of so many members is lost that a quorum can never form again.
 	//
-	// If the cluster has been up, create an EtcdRestore: it saves what is left first, and a new EtcdCluster in its place would
-	// be empty. If it has never been up, save by hand what you need of what the message names; then delete the EtcdCluster and
-	// create it again.
+	// If status.recovery.plan is there, recover from the survivor: docs/operations.md says how. Otherwise, if the cluster has been up, create an
+	// EtcdRestore: it saves what is left first, and a new EtcdCluster in its place would be empty. If it has never been up, save by hand what you
+	// need of what the message names; then delete the EtcdCluster and create it again.
 	ReasonDataLost = "DataLost"
 	// ReasonRecoveringQuorum means that a recovery from a lost quorum was confirmed: an EtcdRestore saves and verifies what the survivor
 	// holds, and then replaces the data by that. Nothing is stopped before.
@@ -110,7 +112,8 @@ const (
 	// it reads may be wrong, so the cluster is not Available, and nothing is updated. The message names the member that etcd accuses, which
 	// may be the wrong one.
 	//
-	// Compare the members before any is replaced, as the message says; then disarm the alarm.
+	// If a majority proves one member wrong, Auto Pilot replaces it and disarms the alarm. Otherwise status.autopilot.held says why not: then
+	// compare the members, as the message says, and disarm the alarm last.
 	ReasonCorrupt = "Corrupt"
 	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE). No member takes any write but deletions, so the
 	// cluster is not Available; reads work. The message names the members, with the size of their databases and their quotas.

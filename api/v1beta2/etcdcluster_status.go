@@ -16,7 +16,8 @@ const (
 	ClusterPhaseRestoring ClusterPhase = "Restoring"
 	// ClusterPhaseRunning is a cluster with quorum.
 	ClusterPhaseRunning ClusterPhase = "Running"
-	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot repair; reason says what to do.
+	// ClusterPhaseFailed is a cluster that is not available, and in which the operator has no step to take now; reason says why. With an alarm of
+	// etcd, Auto Pilot may still mend it: see the conditions.
 	ClusterPhaseFailed ClusterPhase = "Failed"
 	// ClusterPhaseUnavailable is a cluster without quorum, or one whose members refuse what clients ask for, that may recover.
 	ClusterPhaseUnavailable ClusterPhase = "Unavailable"
@@ -43,8 +44,8 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
-	// conditions are Ready, Available, Progressing and Degraded, with TLS CertificatesValid, and with spec.auth
-	// Authenticated.
+	// conditions are Ready, Available, Progressing and Degraded, with TLS CertificatesValid, with spec.auth Authenticated, and Anomaly, unless that
+	// is switched off, or the cluster is paused or hibernates.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -98,7 +99,8 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd version",xDescriptors={"urn:alm:descriptor:text"},order=5
 	CurrentVersion string `json:"currentVersion,omitempty"`
-	// targetVersion is the etcd version in the spec, if it differs from currentVersion.
+	// targetVersion is the etcd version that is being rolled out: that of the spec, or the patch release that Auto Pilot has chosen. Empty if there
+	// is none.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Target version",xDescriptors={"urn:alm:descriptor:text"},order=6
 	TargetVersion string `json:"targetVersion,omitempty"`
