@@ -52,6 +52,7 @@ func (f *Facts) alarm(alarm report.Alarm) Finding {
 		if alarm.Member == 0 {
 			one = wrong("CORRUPT: no member takes writes, and what they read may be wrong, because the data of members differs. etcd cannot tell whose is wrong")
 		}
+		one.Next = "Auto Pilot replaces a member that a majority proves wrong, and disarms the alarm, unless its mode forbids that or status.autopilot.held says why not"
 		one.ByHand = "compare the members before any is replaced; then disarm the alarm"
 		one.Commands = []string{f.command("doctor", "--hash")}
 		return one

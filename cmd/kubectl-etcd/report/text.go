@@ -174,7 +174,7 @@ func meaning(alarm string) string {
 	case "NOSPACE":
 		return "NOSPACE: its database is at its quota, and no member takes writes until there is room and the alarm is disarmed"
 	case "CORRUPT":
-		return "CORRUPT: the data of members differ, and none serves keys until the alarm is disarmed"
+		return "CORRUPT: the data of members differs; none takes writes until the alarm is disarmed, and what they read may be wrong"
 	default:
 		return "alarm " + alarm
 	}
