@@ -97,7 +97,7 @@ type EtcdRestoreSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"},order=27
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
-	// pod configures the pods that read and verify the snapshot.
+	// pod configures the pods that read and verify the snapshot, and that save the cluster's data.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	Pod *AgentPodPolicy `json:"pod,omitempty"`

@@ -52,7 +52,7 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Certificate authority"
 	CABundleRef CABundleRef `json:"caBundleRef,omitzero"`
-	// region of an S3 bucket; us-east-1 by default.
+	// region of an S3 bucket; by default that in config of the Secret, or else us-east-1.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Region",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
