@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -37,24 +39,29 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 				return err
 			}
 			access.Secret = secret
-			facts, err := access.Examine(cmd.Context(), args[0], hashes)
-			if err != nil {
-				return err
-			}
-			found := doctor.Examine(facts)
-			if output != "" {
-				err = marshal(streams.Out, output, found)
-			} else {
-				err = found.Write(streams.Out, coloured(streams))
-			}
-			if err != nil {
-				return err
-			}
-			return found.Err()
+			return examine(cmd.Context(), access, args[0], hashes, output, streams)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
 	cmd.Flags().BoolVar(&hashes, "hash", false, "compare all keys of all members: each reads its whole database")
 	members.AddSecretFlag(cmd, &secret)
 	return cmd
+}
+
+// examine says what is wrong, in that format if it is not empty, and fails if anything is.
+func examine(ctx context.Context, access *reach.Access, name string, hashes bool, format string, streams genericiooptions.IOStreams) error {
+	facts, err := access.Examine(ctx, name, hashes)
+	if err != nil {
+		return err
+	}
+	found := doctor.Examine(facts)
+	if format != "" {
+		err = marshal(streams.Out, format, found)
+	} else {
+		err = found.Write(streams.Out, coloured(streams))
+	}
+	if err != nil {
+		return err
+	}
+	return found.Err()
 }
