@@ -61,7 +61,7 @@ func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan
 
 // confirmers are the voters that a change of the membership is asked of: those first that have confirmed the list, and the one
 // of them that most call the leader before the others. Those whose reads were not waited for come last: a forged pod may be in
-// the leader's own place.
+// the leader's own place. They are in order, rather than that one be chosen (plan.LeaderOf), because the next is asked if the first is not there.
 func confirmers(seen *plan.Etcd, peers []peer) []peer {
 	ids, named := map[string]uint64{}, map[uint64]int{}
 	for _, m := range seen.Members {

@@ -87,9 +87,9 @@ func TestPromoteInSync(t *testing.T) {
 		o        Observed
 		promotes bool
 	}{
-		"all others are there":                  {behind(lagLimit + 1), true},
-		"it is needed, and in sync":             {silent(behind(lagLimit), 2), true},
-		"it is needed, and further behind":      {silent(behind(lagLimit+1), 2), false},
+		"all others are there":                  {behind(LagLimit + 1), true},
+		"it is needed, and in sync":             {silent(behind(LagLimit), 2), true},
+		"it is needed, and further behind":      {silent(behind(LagLimit+1), 2), false},
 		"it is further behind than etcd allows": {behind(20_000), false},
 	} {
 		if got, promotes := Next(c.o).(Promote); promotes != c.promotes {

@@ -60,7 +60,7 @@ type Etcd struct {
 	Revision, RevisionCeiling int64
 }
 
-// FarBehind returns the UIDs of the pods whose members have not applied what a majority of the voters knew to be committed lagLimit
+// FarBehind returns the UIDs of the pods whose members have not applied what a majority of the voters knew to be committed LagLimit
 // entries ago. Those that do not vote yet are not among them.
 func (e Etcd) FarBehind() (uids []string) {
 	var answers []Answer
@@ -78,7 +78,7 @@ func (e Etcd) FarBehind() (uids []string) {
 	}
 	newest := Reached(voters, known)
 	for _, a := range answers {
-		if a.Applied+lagLimit < newest {
+		if a.Applied+LagLimit < newest {
 			uids = append(uids, a.PodUID)
 		}
 	}

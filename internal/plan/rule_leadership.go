@@ -86,7 +86,7 @@ func (v *view) laggards() *failure.Problem {
 	}
 	return &failure.Problem{
 		Reason:  v1beta2.ReasonMemberBehind,
-		Message: fmt.Sprintf("%s: more than %d raft entries behind the others, at every look for %s and longer", list(names), lagLimit, lagPatience),
+		Message: fmt.Sprintf("%s: more than %d raft entries behind the others, at every look for %s and longer", list(names), LagLimit, lagPatience),
 	}
 }
 

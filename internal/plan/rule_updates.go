@@ -9,9 +9,10 @@ import (
 const (
 	// stepLimit is how long a member may take to become healthy after its update before the update counts as stopped.
 	stepLimit = 2 * time.Minute
-	// lagLimit is how many raft entries a member may be behind before another one is restarted. A member that receives entries
-	// stays well below it: etcd sends a snapshot from 5000 entries on (SnapshotCatchUpEntries in its server).
-	lagLimit = 1000
+	// LagLimit is how many raft entries a member may be behind before another one is restarted. A member that receives entries
+	// stays well below it: etcd sends a snapshot from 5000 entries on (SnapshotCatchUpEntries in its server). kubectl etcd calls the same members
+	// in sync.
+	LagLimit = 1000
 )
 
 // Change is what it takes to bring a member to the spec, apart from changes in place that need no restart.

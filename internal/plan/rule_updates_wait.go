@@ -73,7 +73,7 @@ func (v *view) downForUpdate() []string {
 // inSync reports whether the member closely follows the leader that the others follow.
 func (v *view) inSync(m Member) bool {
 	a, _ := v.answer(m)
-	return a.Leader == v.Leader && a.Applied+lagLimit >= v.committed()
+	return a.Leader == v.Leader && a.Applied+LagLimit >= v.committed()
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {

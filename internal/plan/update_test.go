@@ -85,7 +85,7 @@ func TestVersions(t *testing.T) {
 		},
 		"wait until it has caught up": {
 			edit(runsNewer(up, 1), func(o *Observed) {
-				o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 100+lagLimit+1, 100+lagLimit+1
+				o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 100+LagLimit+1, 100+LagLimit+1
 			}),
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},

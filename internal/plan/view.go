@@ -149,21 +149,25 @@ func (v *view) healthy(m Member) bool {
 
 // currentLeader returns the leader that most of the members report.
 func (v *view) currentLeader() uint64 {
-	var leader uint64
-	most := 0
+	var reported []uint64
 	for _, m := range v.Etcd.Members {
-		a, ok := v.answer(m)
-		if !ok || a.Leader == 0 || a.Leader == leader {
-			continue
+		if a, ok := v.answer(m); ok {
+			reported = append(reported, a.Leader)
 		}
-		named := 0
-		for _, other := range v.Etcd.Members {
-			if b, ok := v.answer(other); ok && b.Leader == a.Leader {
-				named++
-			}
-		}
-		if named > most {
-			leader, most = a.Leader, named
+	}
+	return LeaderOf(reported)
+}
+
+// LeaderOf returns the leader that most members report, 0 if nobody knows one: who knows none does not outvote those who do. Of two that are
+// reported as often it is the one that is reported first: so give what members report in the order of their names.
+func LeaderOf(reported []uint64) (leader uint64) {
+	times, most := map[uint64]int{}, 0
+	for _, id := range reported {
+		times[id]++
+	}
+	for _, id := range reported {
+		if id != 0 && times[id] > most {
+			leader, most = id, times[id]
 		}
 	}
 	return leader

@@ -23,7 +23,8 @@ type Status struct {
 	Quorum bool
 }
 
-// lagLimit is how many raft entries a member's data may be behind and still be taken: seconds of writing.
+// lagLimit is how many raft entries a member's data may be behind and still be taken: seconds of writing. That the planner calls a member with
+// as many in sync (plan.LagLimit) is another matter: here it is what a snapshot may lack.
 const lagLimit = 1000
 
 // Choose returns the member to take a snapshot from: one with quorum, preferably a follower that has caught up, to spare the leader,

@@ -73,9 +73,13 @@ func TestChecks(t *testing.T) {
 		"being deleted": {func(f *doctor.Facts) {
 			f.Cluster.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
 		}, "paused", doctor.Doubtful, "being deleted"},
-		"one hangs":              {answer("demo-1", func(a *report.Answer) { a.Problem = "deadline exceeded" }), "quorum", doctor.Doubtful, "2 of 3 voters are up"},
-		"who hangs":              {answer("demo-1", func(a *report.Answer) { a.Problem = "deadline exceeded" }), "members", doctor.Wrong, "demo-1 on worker-b: deadline"},
-		"no leader":              {all(func(a *report.Answer) { a.Leader = 0 }), "quorum", doctor.Wrong, "0 of 3 voters"},
+		"one hangs": {answer("demo-1", func(a *report.Answer) { a.Problem = "deadline exceeded" }), "quorum", doctor.Doubtful, "2 of 3 voters are up"},
+		"who hangs": {answer("demo-1", func(a *report.Answer) { a.Problem = "deadline exceeded" }), "members", doctor.Wrong, "demo-1 on worker-b: deadline"},
+		"no leader": {all(func(a *report.Answer) { a.Leader = 0 }), "quorum", doctor.Wrong, "0 of 3 voters"},
+		"one follows, who may be": {func(f *doctor.Facts) {
+			answer("demo-0", func(a *report.Answer) { a.Leader = 0 })(f)
+			answer("demo-1", func(a *report.Answer) { a.Leader = 0 })(f)
+		}, "quorum", doctor.Wrong, "1 of 3 voters are up"},
 		"one is cut off":         {answer("demo-2", func(a *report.Answer) { a.Leader = a.ID }), "members", doctor.Wrong, "another leader"},
 		"no members yet":         {func(f *doctor.Facts) { f.Cluster.Status.MemberStatuses = nil }, "quorum", doctor.Doubtful, "no members"},
 		"members were not asked": {func(f *doctor.Facts) { f.Answers, f.Unread[doctor.Members] = nil, "forbidden" }, "answers", doctor.Unknown, "forbidden"},

@@ -10,13 +10,11 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reasons"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 const (
-	// lagLimit is how many entries a member may be behind: with more the operator updates no other one. Members are not asked at the same
-	// instant.
-	lagLimit = 1000
 	// slowDisk is what a flush may take, as in the alert EtcdDiskSlow: a leader sends heartbeats as often. slowNetwork is what a probe of another
 	// member may take, as in EtcdPeerSlow.
 	slowDisk, slowNetwork = 100 * time.Millisecond, 150 * time.Millisecond
@@ -72,7 +70,7 @@ func lag(f *Facts) []Finding {
 	var found []Finding
 	for _, name := range names {
 		behind := furthest - min(furthest, f.Answers[name].Applied)
-		if most = max(most, behind); behind > lagLimit {
+		if most = max(most, behind); behind > plan.LagLimit {
 			one := doubtful("%s is %d entries behind", name, behind)
 			one.Next = "no other member is updated before it has caught up"
 			one.ByHand = "look at its disk, and at the network to its node. A member that has just come back catches up by itself"

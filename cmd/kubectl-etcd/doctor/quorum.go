@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // voters are the members that vote, as status has them.
@@ -18,21 +19,13 @@ func (f *Facts) voters() (all []v1beta2.MemberStatus) {
 	return all
 }
 
-// leader is whom most of those who answer follow, 0 if most know none.
+// leader is whom most of those who answer follow, 0 if they know none.
 func (f *Facts) leader() uint64 {
-	followers := map[uint64]int{}
-	for _, a := range f.Answers {
-		if spoke(a) {
-			followers[a.Leader]++
-		}
+	var reported []uint64
+	for _, name := range f.spoken() {
+		reported = append(reported, f.Answers[name].Leader)
 	}
-	most := uint64(0)
-	for id, n := range followers {
-		if n > followers[most] || n == followers[most] && id > most {
-			most = id
-		}
-	}
-	return most
+	return plan.LeaderOf(reported)
 }
 
 // spoke reports whether a member was asked and has answered.

@@ -10,10 +10,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// maxLag is how many entries of the log a member may have still to apply and count as in sync. Members are not asked at the same instant,
-// and a busy cluster writes some thousand entries a second; etcd itself takes no more writes at a lag of 5000.
-const maxLag = 2000
-
 // View is what a quorum of the voters says of the members, and each of them of itself.
 type View struct {
 	// Quorum is whether a majority of the voters confirms the member list. Without it only Silent is known.
@@ -52,42 +48,50 @@ func Of(seen plan.Etcd, voters []string, unreached map[string]string) View {
 		}
 		return v
 	}
-	leader, furthest := leaderOf(seen), uint64(0)
+	listed := slices.SortedFunc(slices.Values(seen.Members), func(a, b plan.Member) int { return plan.CompareNames(a.Name, b.Name) })
+	leader, furthest := leaderOf(seen, listed), uint64(0)
 	for _, a := range seen.Answers {
 		if a.ClusterID == seen.ClusterID {
 			furthest = max(furthest, a.Committed)
 		}
 	}
-	for _, m := range seen.Members {
+	for _, m := range listed {
 		if m.ID == leader && leader != 0 {
 			v.Leader = m.Name
 		}
 		v.Members = append(v.Members, memberOf(m, seen, leader, furthest, unreached[m.Name]))
 	}
-	slices.SortFunc(v.Members, func(a, b Member) int { return plan.CompareNames(a.Name, b.Name) })
 	return v
 }
 
-func memberOf(m plan.Member, seen plan.Etcd, leader, furthest uint64, unreached string) Member {
-	out := Member{Name: m.Name, ID: m.ID, Learner: m.Learner}
+// answerOf is what the member itself says, false if its pod gives no answer, or somebody else answers there.
+func answerOf(m plan.Member, seen plan.Etcd) (plan.Answer, bool) {
 	i := slices.IndexFunc(seen.Answers, func(a plan.Answer) bool {
 		return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == seen.ClusterID
 	})
 	if i < 0 {
+		return plan.Answer{}, false
+	}
+	return seen.Answers[i], true
+}
+
+func memberOf(m plan.Member, seen plan.Etcd, leader, furthest uint64, unreached string) Member {
+	out := Member{Name: m.Name, ID: m.ID, Learner: m.Learner}
+	a, answers := answerOf(m, seen)
+	if !answers {
 		out.Problem = "it does not answer"
 		if unreached != "" {
 			out.Problem = "it cannot be asked: " + unreached
 		}
 		return out
 	}
-	a := seen.Answers[i]
 	out.Bytes, out.InUse, out.Lag = a.DBSize, a.DBSizeInUse, furthest-min(furthest, a.Applied)
 	switch {
 	case a.Leader == 0:
 		out.Problem = "it follows no leader"
 	case a.Leader != leader:
 		out.Problem = "it follows another leader than the others"
-	case out.Lag > maxLag:
+	case out.Lag > plan.LagLimit:
 		out.Problem = fmt.Sprintf("it is not in sync: it has %d entries of the log still to apply", out.Lag)
 	case slices.ContainsFunc(a.Alarms, func(alarm plan.Alarm) bool {
 		return alarm.Kind == plan.AlarmCorrupt && (alarm.Member == m.ID || alarm.Member == 0)
@@ -99,20 +103,15 @@ func memberOf(m plan.Member, seen plan.Etcd, leader, furthest uint64, unreached 
 	return out
 }
 
-// leaderOf is the ID of the member that most call the leader, 0 if they call none.
-func leaderOf(seen plan.Etcd) (leader uint64) {
-	named := map[uint64]int{}
-	for _, a := range seen.Answers {
-		if a.ClusterID == seen.ClusterID && a.Leader != 0 {
-			named[a.Leader]++
+// leaderOf is the ID of the member that most of those that are listed call the leader, 0 if they call none.
+func leaderOf(seen plan.Etcd, listed []plan.Member) uint64 {
+	var reported []uint64
+	for _, m := range listed {
+		if a, answers := answerOf(m, seen); answers {
+			reported = append(reported, a.Leader)
 		}
 	}
-	for id, n := range named {
-		if n > named[leader] || n == named[leader] && id < leader {
-			leader = id
-		}
-	}
-	return leader
+	return plan.LeaderOf(reported)
 }
 
 // Voters are the members that vote.
