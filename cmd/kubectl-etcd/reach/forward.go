@@ -43,8 +43,11 @@ func (a *Access) forward(ctx context.Context, pod string, use func(local)) error
 	case <-ready:
 	}
 	forwarded, err := tunnel.GetPorts()
-	if err != nil || len(forwarded) != len(ports) {
-		return fmt.Errorf("forward ports of %s: %d ports, %w", pod, len(forwarded), err)
+	if err != nil {
+		return fmt.Errorf("forward ports of %s: %w", pod, err)
+	}
+	if len(forwarded) != len(ports) {
+		return fmt.Errorf("forward ports of %s: %d were opened and not %d", pod, len(forwarded), len(ports))
 	}
 	use(local{address(forwarded[0]), address(forwarded[1])})
 	return nil
