@@ -8,11 +8,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/autopilot"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 )
 
 func autopilotCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var output string
+	var format string
 	cmd := &cobra.Command{
 		Use:   "autopilot NAME",
 		Short: "Say what Auto Pilot may do, holds back, and did lately",
@@ -21,10 +23,10 @@ the reason and what has to be so before it does. What it did lately is in events
 hour. It changes nothing.`,
 		Example: `  # Why does it not defragment?
   kubectl etcd autopilot example`,
-		Args:              exactlyOne("the name of an EtcdCluster"),
+		Args:              members.Args(1, 1, "the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(format); err != nil {
 				return err
 			}
 			access, err := reach.Open(flags)
@@ -41,12 +43,12 @@ hour. It changes nothing.`,
 				problems = append(problems, "what it did lately is not known: "+err.Error())
 			}
 			found := autopilot.Of(cluster, events, problems, time.Now())
-			if output != "" {
-				return marshal(streams.Out, output, found)
+			if format != "" {
+				return output.Marshal(streams.Out, format, found)
 			}
-			return found.Write(streams.Out, coloured(streams))
+			return found.Write(streams.Out, output.Coloured(streams))
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
+	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/diagnose"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -29,7 +30,7 @@ nothing. No Secret is packed, and values that people have given are left out. Wi
 is read to talk to the members.`,
 		Example: `  kubectl etcd diagnose example
   kubectl etcd diagnose example -o example.tgz`,
-		Args:              exactlyOne("the name of an EtcdCluster"),
+		Args:              members.Args(1, 1, "the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFile(file); err != nil {

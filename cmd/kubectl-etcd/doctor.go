@@ -1,19 +1,18 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 )
 
 func doctorCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var output, secret string
+	var format, secret string
 	var hashes bool
 	cmd := &cobra.Command{
 		Use:   "doctor NAME",
@@ -28,10 +27,10 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 
   # The same with authentication, which lets only root compare them
   kubectl etcd doctor example --hash --secret example-agent`,
-		Args:              exactlyOne("the name of an EtcdCluster"),
+		Args:              members.Args(1, 1, "the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := output.Check(format); err != nil {
 				return err
 			}
 			access, err := reach.Open(flags)
@@ -39,29 +38,24 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 				return err
 			}
 			access.Secret = secret
-			return examine(cmd.Context(), access, args[0], hashes, output, streams)
+			facts, err := access.Examine(cmd.Context(), args[0], hashes)
+			if err != nil {
+				return err
+			}
+			found := doctor.Examine(facts)
+			if format != "" {
+				err = output.Marshal(streams.Out, format, found)
+			} else {
+				err = found.Write(streams.Out, output.Coloured(streams))
+			}
+			if err != nil {
+				return err
+			}
+			return found.Err()
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
+	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")
 	cmd.Flags().BoolVar(&hashes, "hash", false, "compare all keys of all members: each reads its whole database")
 	members.AddSecretFlag(cmd, &secret)
 	return cmd
-}
-
-// examine says what is wrong, in that format if it is not empty, and fails if anything is.
-func examine(ctx context.Context, access *reach.Access, name string, hashes bool, format string, streams genericiooptions.IOStreams) error {
-	facts, err := access.Examine(ctx, name, hashes)
-	if err != nil {
-		return err
-	}
-	found := doctor.Examine(facts)
-	if format != "" {
-		err = marshal(streams.Out, format, found)
-	} else {
-		err = found.Write(streams.Out, coloured(streams))
-	}
-	if err != nil {
-		return err
-	}
-	return found.Err()
 }

@@ -12,29 +12,31 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/decision"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
 )
 
 // planOptions are the flags of both commands.
 type planOptions struct {
-	output string
+	format string
 	set    []string
 	rules  bool
 }
 
 func (o *planOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml, for programs")
+	cmd.Flags().StringVarP(&o.format, "output", "o", "", "json or yaml, for programs")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the spec as it might be: size=N, version=V, paused=true or hibernate=true; can be repeated")
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show which rules and guards were asked, in order")
 }
 
 // check refuses flags before anything is read.
 func (o *planOptions) check() error {
-	if o.output != "" && o.rules {
+	if o.format != "" && o.rules {
 		return errors.New("--rules is for people: leave out -o, or --rules")
 	}
-	return errors.Join(checkOutput(o.output), decision.CheckSet(o.set))
+	return errors.Join(output.Check(o.format), decision.CheckSet(o.set))
 }
 
 func planCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
@@ -51,7 +53,7 @@ has the annotation etcd.database.coreos.com/log-observed.`,
 
   # How would an update go?
   kubectl etcd plan example --set version=3.7.3`,
-		Args:              exactlyOne("the name of an EtcdCluster"),
+		Args:              members.Args(1, 1, "the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {
@@ -81,7 +83,7 @@ func replayCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Example: `  kubectl etcd plan replay observed.log
   kubectl -n etcd-operator-system logs deploy/etcd-operator-controller-manager |
     kubectl etcd plan replay -`,
-		Args: exactlyOne("a file with a log of the operator, or - for the standard input"),
+		Args: members.Args(1, 1, "a file with a log of the operator, or - for the standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {
 				return err
@@ -119,16 +121,16 @@ func (o *planOptions) show(streams genericiooptions.IOStreams, passes []replay.P
 		all = append(all, r)
 	}
 	switch {
-	case o.output != "" && len(all) == 1:
-		return marshal(streams.Out, o.output, all[0])
-	case o.output != "":
-		return marshal(streams.Out, o.output, all)
+	case o.format != "" && len(all) == 1:
+		return output.Marshal(streams.Out, o.format, all[0])
+	case o.format != "":
+		return output.Marshal(streams.Out, o.format, all)
 	}
 	for i, r := range all {
 		if i > 0 {
 			_, _ = fmt.Fprintln(streams.Out) // the next write tells
 		}
-		err := r.Write(streams.Out, time.Now(), coloured(streams))
+		err := r.Write(streams.Out, time.Now(), output.Coloured(streams))
 		if o.rules && err == nil {
 			_, _ = fmt.Fprintln(streams.Out)
 			err = r.Explain(streams.Out)

@@ -2,20 +2,17 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
-
-// askTimeout bounds all questions to the members together.
-const askTimeout = reach.AskTimeout
 
 func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	var format string
@@ -27,10 +24,10 @@ func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooption
 
   # For programs
   kubectl etcd status example -o json`,
-		Args:              exactlyOne("the name of an EtcdCluster"),
+		Args:              members.Args(1, 1, "the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(format); err != nil {
+			if err := output.Check(format); err != nil {
 				return err
 			}
 			access, err := reach.Open(flags)
@@ -42,9 +39,9 @@ func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooption
 				return err
 			}
 			if format != "" {
-				return marshal(streams.Out, format, found)
+				return output.Marshal(streams.Out, format, found)
 			}
-			return found.Write(streams.Out, coloured(streams))
+			return found.Write(streams.Out, output.Coloured(streams))
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")
@@ -57,7 +54,7 @@ func look(ctx context.Context, access *reach.Access, name string) (*report.Clust
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, reach.AskTimeout)
 	defer cancel()
 	answers, problem := access.Ask(ctx, seen)
 	if problem != nil {
@@ -67,17 +64,4 @@ func look(ctx context.Context, access *reach.Access, name string) (*report.Clust
 		answers = report.WithPodless(seen.Object, seen.Pods, answers)
 	}
 	return report.Of(seen.Object, answers, seen.Backups, seen.Problems, time.Now()), nil
-}
-
-// coloured reports whether a person looks at the output, who does not mind colours.
-func coloured(streams genericiooptions.IOStreams) bool { return output.Coloured(streams) }
-
-// exactlyOne is cobra's ExactArgs(1), with words.
-func exactlyOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return fmt.Errorf("%s takes %s, and was given %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
-		}
-		return nil
-	}
 }
