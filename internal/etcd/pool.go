@@ -139,13 +139,7 @@ func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*etcdclie
 func (c connection) close() { _ = c.client.Close() }
 
 func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
-	scheme := "http"
-	if config != nil {
-		scheme = "https"
-		config = config.Clone()
-		config.ServerName = e.ServerName
-	}
-	to := etcdclient.Reach(config, scheme+"://"+e.Address)
+	to := etcdclient.ReachMember(config, e.Address, e.ServerName)
 	to.Context = context.Background() // it outlives the observation that needs it first
 	// Together with keepalive comes TCP_USER_TIMEOUT, which ends a connection to a node that is gone. There are no
 	// pings without calls: etcd takes those for an attack.
@@ -153,8 +147,6 @@ func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 	to.MaxCallRecvMsgSize = answerLimit
 	to.MaxUnaryRetries = 1 // one attempt: who is asked again, and when, is decided by whoever observes
 	to.DialOptions = append(to.DialOptions,
-		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
-		grpc.WithAuthority(e.ServerName),
 		grpc.WithChainUnaryInterceptor(metrics.CountEtcdCall),
 		grpc.WithMaxHeaderListSize(headerLimit),
 		grpc.WithConnectParams(grpc.ConnectParams{

@@ -29,6 +29,20 @@ func Reach(config *tls.Config, endpoints ...string) Config {
 	}
 }
 
+// ReachMember is the Config for the one member at an address, host:port, whose certificate must carry that name, with TLS unless that is nil.
+// The name is needed because the address says nothing of who is there: it is a pod's, or of a tunnel that leads to one.
+func ReachMember(config *tls.Config, address, name string) Config {
+	scheme := "http"
+	if config != nil {
+		scheme, config = "https", config.Clone()
+		config.ServerName = name
+	}
+	to := Reach(config, scheme+"://"+address)
+	// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
+	to.DialOptions = append(to.DialOptions, grpc.WithAuthority(name))
+	return to
+}
+
 // Dial creates a client, which connects with the first request: a member that does not exist yet costs nothing here. The Config's
 // limit of an answer, in bytes, applies to every answer. It fails if the Config is invalid, for example if an endpoint is not a URL.
 func Dial(config Config) (*Client, error) {

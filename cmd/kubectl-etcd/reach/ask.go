@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"google.golang.org/grpc"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -77,14 +76,8 @@ func (a *Access) mayForward(ctx context.Context) error {
 
 // dial makes a client of the member of that host, at the end of a tunnel.
 func dial(ctx context.Context, address, host string, config *tls.Config) (*etcdclient.Client, error) {
-	scheme := "http"
-	if config != nil {
-		scheme, config = "https", config.Clone()
-		config.ServerName = host
-	}
-	to := etcdclient.Reach(config, scheme+"://"+address)
+	to := etcdclient.ReachMember(config, address, host)
 	to.Context = ctx
-	to.DialOptions = append(to.DialOptions, grpc.WithAuthority(host))
 	return etcdclient.Dial(to)
 }
 
