@@ -113,14 +113,17 @@ func TestChecks(t *testing.T) {
 		"a file of holes":       {answer("demo-2", func(a *report.Answer) { a.Bytes = 1900 * mebibyte }), "fragmentation", doctor.Doubtful, "79 % of the file is free"},
 		"a slow disk":           {answer("demo-0", func(a *report.Answer) { a.Fsync = time.Second }), "disk", doctor.Doubtful, "1000 ms"},
 		"no metrics":            {all(func(a *report.Answer) { a.Fsync = 0 }), "disk", doctor.Unknown, "metrics"},
-		"a slow network":        {answer("demo-0", func(a *report.Answer) { a.RoundTrips[12] = time.Second }), "network", doctor.Doubtful, "from demo-0 to demo-2"},
-		"hashes are the same":   {hashed(7, 7, 7), "hashes", doctor.Good, "3 members are the same at revision 900"},
-		"data differs":          {hashed(7, 8, 7), "hashes", doctor.Wrong, "hash 00000007 of demo-0, demo-2; hash 00000008 of demo-1"},
-		"compacted meanwhile":   {func(f *doctor.Facts) { hashed(7, 8, 7)(f); f.Hashes["demo-1"] = doctor.Hash{Value: 8, Compacted: 5} }, "hashes", doctor.Unknown, "compacted"},
-		"one does not hash":     {func(f *doctor.Facts) { hashed(7, 7, 7)(f); f.Hashes["demo-1"] = doctor.Hash{Problem: "denied"} }, "hashes", doctor.Unknown, "denied"},
-		"two on a node":         {func(f *doctor.Facts) { f.Pods[1].Spec.NodeName = "worker-a" }, "spread", doctor.Doubtful, "without it there is no quorum"},
-		"pods are unknown":      {func(f *doctor.Facts) { f.Unread[doctor.Pods] = "forbidden" }, "spread", doctor.Unknown, "forbidden"},
-		"no budget":             {func(f *doctor.Facts) { f.Budgets = nil }, "budget", doctor.Doubtful, "does not exist"},
+		"no metrics of one": {answer("demo-1", func(a *report.Answer) {
+			a.Fsync, a.MetricsProblem = 0, "its metrics cannot be read: 404"
+		}), "disk", doctor.Unknown, "of demo-1 are is not known: its metrics cannot be read: 404"},
+		"a slow network":      {answer("demo-0", func(a *report.Answer) { a.RoundTrips[12] = time.Second }), "network", doctor.Doubtful, "from demo-0 to demo-2"},
+		"hashes are the same": {hashed(7, 7, 7), "hashes", doctor.Good, "3 members are the same at revision 900"},
+		"data differs":        {hashed(7, 8, 7), "hashes", doctor.Wrong, "hash 00000007 of demo-0, demo-2; hash 00000008 of demo-1"},
+		"compacted meanwhile": {func(f *doctor.Facts) { hashed(7, 8, 7)(f); f.Hashes["demo-1"] = doctor.Hash{Value: 8, Compacted: 5} }, "hashes", doctor.Unknown, "compacted"},
+		"one does not hash":   {func(f *doctor.Facts) { hashed(7, 7, 7)(f); f.Hashes["demo-1"] = doctor.Hash{Problem: "denied"} }, "hashes", doctor.Unknown, "denied"},
+		"two on a node":       {func(f *doctor.Facts) { f.Pods[1].Spec.NodeName = "worker-a" }, "spread", doctor.Doubtful, "without it there is no quorum"},
+		"pods are unknown":    {func(f *doctor.Facts) { f.Unread[doctor.Pods] = "forbidden" }, "spread", doctor.Unknown, "forbidden"},
+		"no budget":           {func(f *doctor.Facts) { f.Budgets = nil }, "budget", doctor.Doubtful, "does not exist"},
 		"another's budget": {func(f *doctor.Facts) {
 			f.Budgets = append(f.Budgets, policyv1.PodDisruptionBudget{
 				ObjectMeta: metav1.ObjectMeta{Name: "all"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},

@@ -146,6 +146,9 @@ func disk(f *Facts) []Finding {
 	var found []Finding
 	var slowest time.Duration
 	for _, name := range f.spoken() {
+		if why := f.Answers[name].MetricsProblem; why != "" {
+			found = append(found, Finding{Verdict: Unknown, Found: fmt.Sprintf("how fast the disk and the network of %s are is not known: %s", name, why)})
+		}
 		took := f.Answers[name].Fsync
 		if slowest = max(slowest, took); took > slowDisk {
 			one := doubtful("one of 100 flushes of the log of %s has taken more than %s since it started", name, short(took))
@@ -157,7 +160,7 @@ func disk(f *Facts) []Finding {
 	switch {
 	case len(f.spoken()) == 0:
 		return nil
-	case slowest == 0:
+	case slowest == 0 && len(found) == 0:
 		return []Finding{{Verdict: Unknown, Found: "how fast the disks are is not known: no member gave its metrics"}}
 	}
 	return orGood(found, "99 of 100 flushes of the log take %s at most", short(slowest))

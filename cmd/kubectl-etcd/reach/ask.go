@@ -53,8 +53,7 @@ func (a *Access) askPod(ctx context.Context, cluster *v1beta2.EtcdCluster, pod c
 	}
 	err := a.forward(ctx, pod.Name, func(to local) {
 		answer = status(ctx, to.client, member.Host(pod.Name, cluster.Name, cluster.Namespace, ""), config)
-		families := parse(scrape(ctx, to.metrics))
-		answer.Fsync, answer.RoundTrips = fsync(families), roundTrips(families)
+		measure(ctx, to.metrics, &answer)
 	})
 	if err != nil {
 		answer.Unasked = err.Error()

@@ -13,6 +13,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
 
 const (
@@ -44,22 +46,31 @@ func scrape(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("its metrics: %s", response.Status)
+		return nil, fmt.Errorf("GET /metrics: %s", response.Status)
 	}
 	return io.ReadAll(io.LimitReader(response.Body, metricsLimit))
 }
 
-// parse reads metrics; none are there after an error.
-func parse(text []byte, err error) map[string]*dto.MetricFamily {
-	if err != nil {
-		return nil
+// measure adds to an answer what the member's metrics tell, or why they tell nothing.
+func measure(ctx context.Context, address string, answer *report.Answer) {
+	text, err := scrape(ctx, address)
+	if err == nil {
+		err = answerOf(text, answer)
 	}
+	if err != nil {
+		answer.MetricsProblem = "its metrics cannot be read: " + err.Error()
+	}
+}
+
+// answerOf adds to an answer what these metrics tell.
+func answerOf(text []byte, answer *report.Answer) error {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return nil
+		return err
 	}
-	return families
+	answer.Fsync, answer.RoundTrips = fsync(families), roundTrips(families)
+	return nil
 }
 
 // fsync is how long 99 of 100 writes to the member's log have taken at most since it started, 0 if it does not say.

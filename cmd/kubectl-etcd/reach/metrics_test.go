@@ -1,11 +1,15 @@
 package reach
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
 
 // TestQuantile takes what etcd counts as spread evenly within each bucket.
@@ -33,6 +37,37 @@ func TestQuantile(t *testing.T) {
 			got := quantile(families["x"].GetMetric()[0].GetHistogram(), 0.99)
 			if diff := got - test.want; diff > 1e-9 || diff < -1e-9 {
 				t.Errorf("the quantile is %v, not %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestMeasure says why nothing is known of a member's disk: before, an error looked as if it had flushed nothing.
+func TestMeasure(t *testing.T) {
+	const buckets = "# TYPE " + fsyncFamily + " histogram\n" + fsyncFamily + "_bucket{le=\"0.001\"} 100\n" +
+		fsyncFamily + "_bucket{le=\"+Inf\"} 100\n" + fsyncFamily + "_sum 0.05\n" + fsyncFamily + "_count 100\n"
+	for name, test := range map[string]struct {
+		status     int
+		text, want string
+	}{
+		"it tells":     {http.StatusOK, buckets, ""},
+		"it refuses":   {http.StatusForbidden, buckets, "403 Forbidden"},
+		"no metrics":   {http.StatusOK, "<html>", "its metrics cannot be read: "},
+		"nobody there": {0, "", "connect"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(test.text))
+			}))
+			defer server.Close()
+			if test.status == 0 {
+				server.Close()
+			}
+			var answer report.Answer
+			measure(t.Context(), server.Listener.Addr().String(), &answer)
+			if known := answer.Fsync > 0; known != (test.want == "") || known != (answer.MetricsProblem == "") || !strings.Contains(answer.MetricsProblem, test.want) {
+				t.Errorf("it says %s, %q", answer.Fsync, answer.MetricsProblem)
 			}
 		})
 	}

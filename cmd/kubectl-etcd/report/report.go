@@ -28,6 +28,8 @@ type Answer struct {
 	Fsync time.Duration
 	// RoundTrips are how long 99 of 100 of them to the other members take at most, by the ID of those, as far as known.
 	RoundTrips map[uint64]time.Duration
+	// MetricsProblem says why those two are not known, empty if they are.
+	MetricsProblem string
 	// Revision is the last one that it has.
 	Revision int64
 	// Alarms are those of all members that this one knows of.
@@ -89,9 +91,10 @@ type Member struct {
 	QuotaBytes    int64 `json:"quotaBytes,omitempty"`
 	// Lag is how many entries of the log it has still to apply, compared with the furthest member; absent if it was not asked.
 	Lag *uint64 `json:"lag,omitempty"`
-	// FsyncSeconds is how long 99 of 100 writes to its log take at most.
-	FsyncSeconds float64  `json:"fsyncSeconds,omitempty"`
-	Alarms       []string `json:"alarms,omitempty"`
+	// FsyncSeconds is how long 99 of 100 writes to its log take at most, and MetricsProblem why that is not known although the member answers.
+	FsyncSeconds   float64  `json:"fsyncSeconds,omitempty"`
+	MetricsProblem string   `json:"metricsProblem,omitempty"`
+	Alarms         []string `json:"alarms,omitempty"`
 	// Problem says why it is not ready, or did not answer.
 	Problem string `json:"problem,omitempty"`
 }
@@ -170,7 +173,8 @@ func memberOf(m v1beta2.MemberStatus, answers map[string]Answer, furthest uint64
 	}
 	out.Version, out.DatabaseBytes, out.InUseBytes, out.QuotaBytes = a.Version, a.Bytes, a.InUse, a.Quota
 	lag := furthest - min(furthest, a.Applied)
-	out.Lag, out.FsyncSeconds, out.Role = &lag, a.Fsync.Seconds(), roleOf(a)
+	out.Lag, out.Role = &lag, roleOf(a)
+	out.FsyncSeconds, out.MetricsProblem = a.Fsync.Seconds(), a.MetricsProblem
 	return out
 }
 

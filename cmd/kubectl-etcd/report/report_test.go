@@ -41,6 +41,7 @@ func TestWrite(t *testing.T) {
 		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
 		"paused":    report.Of(paused(), answers(3), none, nil, now),
 		"held":      report.Of(heldBack(), answers(3), []v1beta2.EtcdBackup{backup()}, nil, now),
+		"nometrics": report.Of(cluster(3), unmeasured(), none, nil, now),
 		"unasked":   report.Of(cluster(3), unasked(), none, nil, now),
 		"long":      report.Of(long(), answers(3), none, nil, now),
 		"forbidden": report.Of(cluster(3), nil, nil, []string{"the members were not asked: you may not"}, now),
@@ -87,6 +88,11 @@ func TestJSON(t *testing.T) {
 	text, err := json.Marshal(report.Of(unborn(), nil, none, nil, now))
 	must(t, err)
 	if !strings.Contains(string(text), `"members":[]`) || !strings.Contains(string(text), `"backups":[]`) {
+		t.Errorf("got %s", text)
+	}
+	text, err = json.Marshal(report.Of(cluster(3), unmeasured(), none, nil, now))
+	must(t, err)
+	if !strings.Contains(string(text), `"metricsProblem":"its metrics cannot be read: GET /metrics: 404 Not Found"`) {
 		t.Errorf("got %s", text)
 	}
 }
@@ -169,6 +175,15 @@ func full() map[string]report.Answer {
 		}
 		all[name] = a
 	}
+	return all
+}
+
+// unmeasured is one of which a member answers, and its metrics cannot be read.
+func unmeasured() map[string]report.Answer {
+	all := answers(3)
+	a := all["demo-1"]
+	a.Fsync, a.MetricsProblem = 0, "its metrics cannot be read: GET /metrics: 404 Not Found"
+	all["demo-1"] = a
 	return all
 }
 

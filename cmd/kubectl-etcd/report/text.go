@@ -140,6 +140,9 @@ func (c *Cluster) remarks(t *terminal.Page) {
 		if m.Problem != "" {
 			remark(t, terminal.Red, m.Name+": "+m.Problem)
 		}
+		if m.MetricsProblem != "" {
+			remark(t, terminal.Yellow, m.Name+": FSYNC is not known: "+m.MetricsProblem)
+		}
 		for _, alarm := range m.Alarms {
 			remark(t, terminal.Red, m.Name+": "+meaning(alarm))
 		}
