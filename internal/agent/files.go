@@ -42,8 +42,8 @@ func (r *runner) spool() snapshot.Spool {
 	}
 }
 
-// PodDirs are the folders in a pod.
-func PodDirs() Dirs {
+// podDirs are the folders in a pod.
+func podDirs() Dirs {
 	return Dirs{
 		Credentials: task.CredentialsDir, CA: task.CADir, Key: task.KeyDir, TLS: task.TLSDir, Login: task.LoginDir, Store: task.StoreDir,
 		Scratch: task.ScratchDir,

@@ -34,7 +34,7 @@ func Main() int {
 	if _, err := memlimit.Set(); err != nil {
 		slog.Warn("the container's memory limit is not known", "error", err)
 	}
-	return execute(ctx, os.Getenv(task.EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(task.ProgressPort)), terminationFile)
+	return execute(ctx, os.Getenv(task.EnvTask), podDirs(), net.JoinHostPort("", strconv.Itoa(task.ProgressPort)), terminationFile)
 }
 
 // execute runs the task and writes the Result to the file.

@@ -33,9 +33,6 @@ type Transport struct {
 // ServesPeerTLS reports whether members serve each other by TLS, and so need certificates for it.
 func (t Transport) ServesPeerTLS() bool { return t.PeerTLS || t.PeerBoth }
 
-// ServesPeerPlain reports whether members serve each other without TLS.
-func (t Transport) ServesPeerPlain() bool { return !t.PeerTLS || t.PeerBoth }
-
 // ServesClientTLS reports whether members serve clients by TLS, and so need certificates for it.
 func (t Transport) ServesClientTLS() bool { return t.ClientTLS || t.ClientBoth }
 

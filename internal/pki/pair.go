@@ -33,7 +33,7 @@ func ParsePair(certificate, key Text) (*Pair, error) {
 		return nil, certificate.errorf("has %d certificates after the first one, and may have %d: keep those between it and its authority",
 			between, MaxIntermediates)
 	}
-	signer, err := ParseKey(key)
+	signer, err := keyOf(key)
 	if err != nil {
 		return nil, err
 	}

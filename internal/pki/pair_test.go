@@ -44,7 +44,7 @@ func TestIssue(t *testing.T) {
 		}
 	}
 	if !c.NotBefore.Equal(now.Add(-5*time.Minute)) || !c.NotAfter.Equal(now.Add(time.Hour)) || c.IsCA || c.SerialNumber.BitLen() != 127 {
-		t.Errorf("from %s to %s, CA %t, serial %s", c.NotBefore, c.NotAfter, c.IsCA, Serial(c))
+		t.Errorf("from %s to %s, CA %t, serial %s", c.NotBefore, c.NotAfter, c.IsCA, serial(c))
 	}
 	certificate, key := encode(t, made)
 	if _, err := tls.X509KeyPair(certificate, key); err != nil {

@@ -136,8 +136,8 @@ func ParseAuthorities(t Text) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// ParseKey reads a private key: RSA, ECDSA or Ed25519, in PKCS #8, PKCS #1 or SEC 1, not encrypted.
-func ParseKey(t Text) (crypto.Signer, error) {
+// keyOf reads a private key: RSA, ECDSA or Ed25519, in PKCS #8, PKCS #1 or SEC 1, not encrypted.
+func keyOf(t Text) (crypto.Signer, error) {
 	all, err := blocks(t)
 	if err != nil {
 		return nil, err
@@ -194,10 +194,10 @@ func Encode(certificates []*x509.Certificate) []byte {
 }
 
 // Fingerprint is the SHA-256 of a certificate, in hexadecimal.
-func Fingerprint(c *x509.Certificate) string { return FingerprintOf(c.Raw) }
+func Fingerprint(c *x509.Certificate) string { return fingerprintOf(c.Raw) }
 
-// FingerprintOf is the fingerprint of a certificate in DER.
-func FingerprintOf(der []byte) string {
+// fingerprintOf is the fingerprint of a certificate in DER.
+func fingerprintOf(der []byte) string {
 	sum := sha256.Sum256(der)
 	return hex.EncodeToString(sum[:])
 }
@@ -207,7 +207,7 @@ func Subject(c *x509.Certificate) string {
 	if name := c.Subject.String(); name != "" {
 		return fmt.Sprintf("%q", cut(name))
 	}
-	return "serial number " + Serial(c)
+	return "serial number " + serial(c)
 }
 
 // Issuer is the name of a certificate's issuer, cut in the same way.
@@ -219,5 +219,5 @@ func cut(text string) string {
 	return failure.Cut(text, most)
 }
 
-// Serial is a certificate's serial number, in hexadecimal.
-func Serial(c *x509.Certificate) string { return fmt.Sprintf("%x", c.SerialNumber) }
+// serial is a certificate's serial number, in hexadecimal.
+func serial(c *x509.Certificate) string { return fmt.Sprintf("%x", c.SerialNumber) }

@@ -155,7 +155,7 @@ func TestParseKey(t *testing.T) {
 		"garbage":                   {block("PRIVATE KEY", []byte("garbage")), "cannot be read as PRIVATE KEY"},
 	} {
 		t.Run(title, func(t *testing.T) {
-			key, err := ParseKey(text(c.text))
+			key, err := keyOf(text(c.text))
 			checkError(t, err, c.want)
 			if (key == nil) == (c.want == "") {
 				t.Errorf("key %T", key)

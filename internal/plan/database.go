@@ -83,7 +83,7 @@ func DatabasesDue(o Observed) bool {
 	if o.Etcd.Contact != ContactQuorum || c.Paused || c.Deleting {
 		return false
 	}
-	if c.Hibernate || RelocationDue(o) { // nobody is to be interrupted who takes a snapshot
+	if c.Hibernate || relocationDue(o) { // nobody is to be interrupted who takes a snapshot
 		return true
 	}
 	return slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {

@@ -175,7 +175,7 @@ func (e Electorate) confirmed(responses []Response, voters []string) (by []Respo
 		if by := e.agree(responses, first.Read.Members, voters); len(by) >= Quorum(len(voters)) {
 			return by, Quorum(len(voters))
 		}
-		if len(e.Next) > 0 && SameNames(votersOf(first.Read.Members), e.Next) {
+		if len(e.Next) > 0 && sameNames(votersOf(first.Read.Members), e.Next) {
 			if by := e.agree(responses, first.Read.Members, e.Next); len(by) >= Quorum(len(e.Next)) {
 				return by, Quorum(len(e.Next))
 			}
@@ -258,8 +258,8 @@ func votersOf(members []Member) []string {
 	return names
 }
 
-// SameNames compares two sets of names.
-func SameNames(a, b []string) bool {
+// sameNames compares two sets of names.
+func sameNames(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 

@@ -207,7 +207,7 @@ func TestDeclareAfterALostNote(t *testing.T) {
 		t.Errorf("with all noted: %+v", got)
 	}
 	o.Cluster.Voters, o.Cluster.NextVoters = append(o.Cluster.Voters, "c-3"), o.Cluster.Voters
-	if got, ok := commitVotersFirst(newView(o), remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
+	if got, ok := commitVotersFirst(newView(o), remove).(CommitVoters); !ok || !sameNames(got.Voters, []string{"c-0", "c-1"}) {
 		t.Errorf("status is behind: %+v", got)
 	}
 }

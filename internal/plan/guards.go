@@ -188,7 +188,7 @@ func raiseBudgetFirst(v *view, a Action) Action {
 // have failed. With an even number, only the voters that remain, or that exist then, can confirm that the change was made.
 func commitVotersFirst(v *view, a Action) Action {
 	voters := votersOf(v.Etcd.Members)
-	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
+	if len(voters)%2 == 1 && sameNames(voters, v.Cluster.Voters) {
 		return nil
 	}
 	var next []string
@@ -204,7 +204,7 @@ func commitVotersFirst(v *view, a Action) Action {
 		return nil
 	}
 	slices.SortFunc(next, CompareNames)
-	if SameNames(next, v.Cluster.NextVoters) {
+	if sameNames(next, v.Cluster.NextVoters) {
 		return nil
 	}
 	return CommitVoters{Voters: next}

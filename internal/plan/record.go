@@ -161,7 +161,7 @@ func (r Record) nextVoters(a Action, o Observed) []string {
 		}
 	default:
 	}
-	if o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), r.NextVoters) {
+	if o.Etcd.Contact == ContactQuorum && sameNames(votersOf(o.Etcd.Members), r.NextVoters) {
 		return nil
 	}
 	return r.NextVoters
@@ -267,7 +267,7 @@ func (r Record) adopt(act Adopt, o Observed) Record {
 
 // checkpoint returns the revision to record. It is coarse: it serves to detect a rollback, not to follow etcd.
 func checkpoint(recorded, now int64) int64 {
-	if now-RevisionStep(recorded) >= recorded {
+	if now-revisionStep(recorded) >= recorded {
 		return now
 	}
 	return recorded

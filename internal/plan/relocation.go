@@ -58,8 +58,8 @@ func Slow(mean, quickest time.Duration) (slow, alone bool) {
 	return slow, slow && quickest > 0 && quickest*minSpeedup <= mean
 }
 
-// RelocationDue reports whether a member's disk has been slow for an hour. What a relocation depends on is looked at only then.
-func RelocationDue(o Observed) bool {
+// relocationDue reports whether a member's disk has been slow for an hour. What a relocation depends on is looked at only then.
+func relocationDue(o Observed) bool {
 	return o.Cluster.Autopilot.Relocation != ModeOff && o.Etcd.Contact == ContactQuorum &&
 		slices.ContainsFunc(o.Etcd.Histories, func(h DiskHistory) bool { return h.persists(h.Slow) })
 }
@@ -99,7 +99,7 @@ func (v *view) relocation() Action {
 	if other := v.awaited(); other.ID != 0 && v.Cluster.Autopilot.Relocation == ModeOn {
 		v.held(FeatureRelocation, v1beta2.ReasonRelocationHeld, v.awaitMessage(other))
 	}
-	if v.Cluster.Relocation.Member != 0 || !RelocationDue(v.Observed) {
+	if v.Cluster.Relocation.Member != 0 || !relocationDue(v.Observed) {
 		return nil
 	}
 	m := v.slowMember()

@@ -2,10 +2,10 @@ package plan
 
 import "math"
 
-// RevisionStep returns by how much etcd's revision must exceed the recorded one to be recorded again. The steps are coarse, so
+// revisionStep returns by how much etcd's revision must exceed the recorded one to be recorded again. The steps are coarse, so
 // that a busy cluster does not keep the API server busy, and bounded, so that the recorded revision stays close to what clients
 // have seen.
-func RevisionStep(recorded int64) int64 {
+func revisionStep(recorded int64) int64 {
 	const least, most, share = 1000, 10_000_000, 10
 	return max(least, min(recorded/share, most))
 }
@@ -15,7 +15,7 @@ func RevisionStep(recorded int64) int64 {
 func RevisionFloor(recorded int64, others ...int64) int64 {
 	floor := int64(0)
 	if recorded > 0 {
-		floor = min(recorded, math.MaxInt64-RevisionStep(recorded)) + RevisionStep(recorded)
+		floor = min(recorded, math.MaxInt64-revisionStep(recorded)) + revisionStep(recorded)
 	}
 	for _, other := range others {
 		floor = max(floor, other)

@@ -143,9 +143,9 @@ func roomVariable() corev1.EnvVar {
 	}}}
 }
 
-// RestoreContainer returns the init container that restores a member's data, and the volumes that it needs. The caller adds the mount
+// restoreContainer returns the init container that restores a member's data, and the volumes that it needs. The caller adds the mount
 // of the member's data volume, and resources.
-func RestoreContainer(image string, env []corev1.EnvVar, t task.Task, keySecret string) (
+func restoreContainer(image string, env []corev1.EnvVar, t task.Task, keySecret string) (
 	corev1.Container, []corev1.Volume, error,
 ) {
 	needs := needsOf(t, keySecret, "")

@@ -16,7 +16,7 @@ func AgentResult(pod *corev1.Pod) (task.Result, bool) {
 	return InitResult(agentStatus(pod))
 }
 
-// InitResult is AgentResult for a container of RestoreContainer, which is started again after a failure.
+// InitResult is AgentResult for a container of restoreContainer, which is started again after a failure.
 func InitResult(status corev1.ContainerStatus) (task.Result, bool) {
 	ended := status.State.Terminated
 	if ended == nil && status.State.Waiting != nil {

@@ -104,7 +104,7 @@ func restorePod(t *testing.T) *corev1.Pod {
 	t.Helper()
 	made := agentPod(onClaim).Task
 	made.Backup, made.Restore = nil, &task.Restore{Object: "o", SHA256: "s", Folder: "/var/etcd/data", EtcdVersion: "3.6.16"}
-	container, volumes, err := RestoreContainer("operator:1", nil, made, "passphrase")
+	container, volumes, err := restoreContainer("operator:1", nil, made, "passphrase")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // AddRestore has a member's pod build its data from a snapshot before etcd starts. The pod has the credentials of the storage as
 // long as it lives; it is recreated without them once the cluster is up.
 func AddRestore(pod *corev1.Pod, image string, env []corev1.EnvVar, restore string, t task.Task, keySecret string) error {
-	container, volumes, err := RestoreContainer(image, env, t, keySecret)
+	container, volumes, err := restoreContainer(image, env, t, keySecret)
 	if err != nil {
 		return err
 	}

@@ -27,14 +27,14 @@ type Status struct {
 // as many in sync (plan.LagLimit) is another matter: here it is what a snapshot may lack.
 const lagLimit = 1000
 
-// Choose returns the member to take a snapshot from: one with quorum, preferably a follower that has caught up, to spare the leader,
+// choose returns the member to take a snapshot from: one with quorum, preferably a follower that has caught up, to spare the leader,
 // else the leader; without quorum a learner, or the member with most data. It returns false if none is suitable.
 //
 // A member without quorum may lack later writes: one that is partitioned keeps answering for itself, and for a while still calls
 // itself a follower, or the leader.
 //
 // A full quota does not disqualify a member: that is when a backup is needed.
-func Choose(members []Status) (Status, bool) {
+func choose(members []Status) (Status, bool) {
 	fit := slices.DeleteFunc(slices.Clone(members), func(m Status) bool { return m.Corrupt })
 	var newest uint64
 	for _, m := range fit {

@@ -40,7 +40,7 @@ func TestChoose(t *testing.T) {
 		"a corrupt one has no quorum for all": {[]Status{corrupt, cutOff("a", 2, 10)}, "a"},
 		"cut off, the most":                   {[]Status{cutOff("a", 2, 10), lost("b", 3, 20)}, "b"},
 	} {
-		if got, ok := Choose(c.members); got.Endpoint != c.want || ok != (c.want != "") {
+		if got, ok := choose(c.members); got.Endpoint != c.want || ok != (c.want != "") {
 			t.Errorf("%s: got %q, %v", title, got.Endpoint, ok)
 		}
 	}

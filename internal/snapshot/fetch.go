@@ -16,9 +16,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Fetch reads the whole object of a backup, decrypts and decompresses it, and writes it to w as etcd sent it. The data can be trusted
-// only if Fetch returns nil: the checksums are compared last.
-func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
+// fetchOwn reads the whole object of a backup, decrypts and decompresses it, and writes it to w as etcd sent it. The data can be trusted
+// only if fetchOwn returns nil: the checksums are compared last.
+func fetchOwn(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
 	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
 	case errors.Is(err, age.ErrIncorrectIdentity) && key.among(m.Recipients):
@@ -35,9 +35,9 @@ func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.
 	return nil
 }
 
-// FetchForeign is Fetch for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which only the checksum
+// fetchForeign is fetchOwn for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which only the checksum
 // that etcd has appended can be verified. It returns a manifest with nothing but the name, the sizes and the checksums.
-func FetchForeign(
+func fetchForeign(
 	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress,
 ) (Manifest, error) {
 	return fetch(ctx, b, object, key, w, p, maxSize)
@@ -118,7 +118,7 @@ func explainRead(where string, err error) error {
 	return damaged("%s is damaged: %w", where, err)
 }
 
-// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which exists afterwards only if it is intact. The file is
+// FetchFile is fetchOwn, or fetchForeign if the manifest is nil, into a file, which exists afterwards only if it is intact. The file is
 // not synced: it is meant to be read next, not to survive a power failure.
 func FetchFile(
 	ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress,
@@ -128,9 +128,9 @@ func FetchFile(
 		return Manifest{}, scratchError("create the file", err)
 	}
 	if m != nil {
-		found, err = *m, Fetch(ctx, b, *m, key, file, p)
+		found, err = *m, fetchOwn(ctx, b, *m, key, file, p)
 	} else {
-		found, err = FetchForeign(ctx, b, object, key, file, p)
+		found, err = fetchForeign(ctx, b, object, key, file, p)
 	}
 	if closed := file.Close(); err == nil {
 		err = closed

@@ -138,7 +138,7 @@ func TestFetchForeign(t *testing.T) {
 			t.Errorf("%s: a manifest was found, %v", title, err)
 		}
 		var got bytes.Buffer
-		m, err := FetchForeign(t.Context(), b, "object", nil, &got, nil)
+		m, err := fetchForeign(t.Context(), b, "object", nil, &got, nil)
 		if reason(err) != c.want || err == nil && !bytes.Equal(got.Bytes(), c.data) {
 			t.Errorf("%s: got %v", title, err)
 		}
@@ -147,7 +147,7 @@ func TestFetchForeign(t *testing.T) {
 			t.Errorf("%s: got %+v", title, m)
 		}
 	}
-	if _, err := FetchForeign(t.Context(), b, "nothing", nil, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
+	if _, err := fetchForeign(t.Context(), b, "nothing", nil, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
 		t.Errorf("got %v", err)
 	}
 }
@@ -163,13 +163,13 @@ func TestFetchFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, path := bucket(t)
 			m := mustSave(t, b, stream(bytes.NewReader(sealed(make([]byte, 1<<20)))), job(e))
-			if err := Fetch(t.Context(), b, m, e.Key, full{}, nil); reason(err) != v1beta2.ReasonScratchFailed {
+			if err := fetchOwn(t.Context(), b, m, e.Key, full{}, nil); reason(err) != v1beta2.ReasonScratchFailed {
 				t.Errorf("no room: got %v", err)
 			}
 			if err := os.Remove(filepath.Join(path, m.Object)); err != nil {
 				t.Fatal(err)
 			}
-			if err := Fetch(t.Context(), b, m, e.Key, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
+			if err := fetchOwn(t.Context(), b, m, e.Key, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
 				t.Errorf("gone: got %v", err)
 			}
 		})
@@ -182,7 +182,7 @@ func TestFetchBomb(t *testing.T) {
 	m := mustSave(t, b, stream(io.LimitReader(bytes.NewReader(sealed(make([]byte, 8<<20))), 9<<20)), job(Encoding{Compress: true}))
 	m.Size = 1 << 20
 	var got bytes.Buffer
-	if err := Fetch(t.Context(), b, m, nil, &got, nil); reason(err) != v1beta2.ReasonSnapshotDamaged || got.Len() > 1<<20+1 {
+	if err := fetchOwn(t.Context(), b, m, nil, &got, nil); reason(err) != v1beta2.ReasonSnapshotDamaged || got.Len() > 1<<20+1 {
 		t.Errorf("wrote %d bytes, %v", got.Len(), err)
 	}
 }

@@ -58,7 +58,7 @@ func TestSaveEtcd(t *testing.T) {
 				t.Errorf("listed %+v", l)
 			}
 			var raw bytes.Buffer
-			if err := Fetch(t.Context(), b, m, e.Key, &raw, nil); err != nil || int64(raw.Len()) != m.Size {
+			if err := fetchOwn(t.Context(), b, m, e.Key, &raw, nil); err != nil || int64(raw.Len()) != m.Size {
 				t.Errorf("fetched %d bytes, %v", raw.Len(), err)
 			}
 			content, err := VerifyRestore(t.Context(), b, m, e.Key, t.TempDir(), nil)

@@ -22,7 +22,7 @@ const (
 	quorumTimeout = 5 * time.Second
 )
 
-// FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. They must lead to one cluster, and if an expected
+// FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by choose. They must lead to one cluster, and if an expected
 // cluster ID is not 0, to that one: the error is an ElsewhereError if all lead to another. The stream is stale if no member has quorum; with a
 // password there is none then, and over plain HTTP the only one to choose is the member that has accepted the password.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
@@ -57,7 +57,7 @@ func fromMembers(ctx context.Context, config etcdclient.Config, expected uint64)
 	if len(known) == 0 && len(members) > 0 {
 		return nil, foreign(origins, expected)
 	}
-	chosen, ok := Choose(known)
+	chosen, ok := choose(known)
 	switch {
 	case ok:
 		return open(ctx, config, chosen)

@@ -12,7 +12,7 @@ import (
 
 // VerifyChecksum reads a backup whole and compares it with its manifest.
 func VerifyChecksum(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, p Progress) error {
-	return Fetch(ctx, b, m, key, io.Discard, p)
+	return fetchOwn(ctx, b, m, key, io.Discard, p)
 }
 
 // VerifyCiphertext reads the object of a backup whole and compares it with its manifest, for who cannot decrypt it: it is the object

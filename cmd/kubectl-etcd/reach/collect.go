@@ -171,7 +171,7 @@ func (a *Access) logs(ctx context.Context, facts *doctor.Facts, to *diagnose.Bun
 		}
 	}
 	const file = "logs/operator.log"
-	text, err := a.OperatorLog(ctx, facts.Cluster)
+	text, err := a.operatorLog(ctx, facts.Cluster)
 	if err != nil {
 		to.Missing(file, err)
 		return
@@ -185,8 +185,8 @@ func restarted(pod corev1.Pod) bool {
 	})
 }
 
-// OperatorLog is the end of the log of the operator that acts on a cluster: of the pod that holds the Lease which status names.
-func (a *Access) OperatorLog(ctx context.Context, c *v1beta2.EtcdCluster) (string, error) {
+// operatorLog is the end of the log of the operator that acts on a cluster: of the pod that holds the Lease which status names.
+func (a *Access) operatorLog(ctx context.Context, c *v1beta2.EtcdCluster) (string, error) {
 	ref := c.Status.Operator
 	if ref == nil {
 		return "", fmt.Errorf("no operator has marked %s as its own, so it is not known whose log to read", c.Name)

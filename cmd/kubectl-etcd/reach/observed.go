@@ -31,7 +31,7 @@ func (a *Access) LastObserved(ctx context.Context, name string) (replay.Pass, er
 	if err != nil {
 		return replay.Pass{}, err
 	}
-	log, err := a.OperatorLog(ctx, cluster)
+	log, err := a.operatorLog(ctx, cluster)
 	if err != nil {
 		return replay.Pass{}, fmt.Errorf("read the operator's log: %w; if somebody gives you the log: kubectl etcd plan replay FILE", err)
 	}
