@@ -173,7 +173,7 @@ func (w *watch) note(e Endpoint, now sample, stays bool) (plan.Disk, bool) {
 // since adds a sample, and returns the one that the mean of the flushes begins at.
 func (w *watch) since(uid string, now sample) sample {
 	recent := w.recent[uid]
-	if n := len(recent); n > 0 && now.flushes < recent[n-1].flushes { // the server has started anew
+	if n := len(recent); n > 0 && startedAnew(float64(recent[n-1].flushes), float64(now.flushes)) {
 		recent = nil
 	}
 	recent = append(recent, now)

@@ -43,6 +43,7 @@ type took struct{ sum, count float64 }
 
 // The metrics that figures are made of, besides those of package-wide families. etcd 3.5, 3.6 and 3.7 have all of them.
 const (
+	endedFamily   = "etcd_debugging_mvcc_db_compaction_last"
 	requestFamily = "etcd_server_apply_duration_seconds"
 	electedFamily = "etcd_server_leader_changes_seen_total"
 	rewriteFamily = "etcd_disk_backend_defrag_duration_seconds_count"
@@ -69,7 +70,7 @@ func (f *figures) scan(text io.Reader) error {
 		if v, ok := value(line, compactFamily+" "); ok {
 			f.compacted = int64(v)
 		}
-		if v, ok := value(line, "etcd_debugging_mvcc_db_compaction_last "); ok {
+		if v, ok := value(line, endedFamily+" "); ok {
 			f.compacts = v > 0
 		}
 		if v, ok := value(line, electedFamily+" "); ok {
@@ -172,9 +173,13 @@ func bucketOf(line []byte) (int, bool) {
 
 // restarted reports whether these are of a server that started after the others were read.
 func (f *figures) restarted(before *figures) bool {
-	return f.started != before.started || f.flushes.count < before.flushes.count || f.applies.count < before.applies.count ||
-		f.trips.count < before.trips.count || f.elections < before.elections || f.copies < before.copies
+	return f.started != before.started || startedAnew(before.flushes.count, f.flushes.count) || startedAnew(before.applies.count, f.applies.count) ||
+		startedAnew(before.trips.count, f.trips.count) || startedAnew(before.elections, f.elections) || startedAnew(before.copies, f.copies)
 }
+
+// startedAnew reports whether a server has started between two values that it told of one counter, as far as that tells: a counter goes back with
+// its process only.
+func startedAnew(before, now float64) bool { return now < before }
 
 // value is that of a metric without labels, whose name ends with the space before it.
 func value(line []byte, name string) (float64, bool) {

@@ -95,7 +95,7 @@ func (r *reach) note(pod string, spent map[uint64]float64, now time.Time) {
 			r.probes[pod] = map[uint64]probe{}
 		}
 		known, found := r.probes[pod][id]
-		if !found || sum < known.spent { // the server has started anew
+		if !found || startedAnew(known.spent, sum) {
 			known.spent = sum
 		}
 		known.proven = known.proven || sum > known.spent

@@ -121,7 +121,7 @@ func (u *usages) note(now map[string]*figures, at time.Time, every time.Duration
 			continue
 		}
 		one := u.used[uid]
-		if one == nil || f.restarted(one.last) || f.cpu < one.last.cpu {
+		if one == nil || f.restarted(one.last) || startedAnew(one.last.cpu, f.cpu) {
 			one = &usage{hour: make([]moment, 0, usageHour)}
 		} else {
 			one.add(f.consumption, at)
