@@ -22,6 +22,9 @@ type comparisons struct {
 	tried int64
 	// agreed is when all voters' data was last found to be the same at a compaction while etcd had no alarm about it, zero if it never was.
 	agreed time.Time
+	// last is what the voters had said in the last sample in which all did, and seen when the sample was taken that was looked at last.
+	last map[string]*figures
+	seen time.Time
 }
 
 // Compare compares the voters' data where that is due, and returns the last comparisons, two at most, the earlier one first. None means
@@ -37,22 +40,21 @@ type comparisons struct {
 // compaction is asked for, once. That the data was the same at a compaction before the alarm is forgotten: it says nothing of what came after, also
 // once somebody has disarmed the alarm.
 func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
-	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
-	corrupt := s.corrupt()
-	if len(s.voters) > 0 && (!now.Before(c.due) || corrupt && c.hurried.IsZero() && s.compares()) {
-		every := p.every()
-		c.heard, c.read = figuresOf(ctx, s.voters), now
-		c.histories.note(c.heard, now, every)
-		c.compare(ctx, s, corrupt)
-		c.next(now, every, corrupt && s.compares() || c.unconfirmed())
+	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), p.every()
+	known, corrupt := &c.comparisons, s.corrupt()
+	c.sample(ctx, s, now, every, corrupt && c.hurried.IsZero() && s.compares())
+	if len(s.voters) > 0 && known.seen.Before(c.read) {
+		c.histories.note(c.heard, c.read, every)
+		known.note(ctx, s, c.heard, c.read, corrupt)
+		c.next(c.read, every, corrupt && s.compares() || known.unconfirmed())
 	}
 	if corrupt {
-		c.found = slices.DeleteFunc(c.found, func(f plan.Comparison) bool { return !f.Differs() })
+		known.found = slices.DeleteFunc(known.found, func(f plan.Comparison) bool { return !f.Differs() })
 	}
 	if again = p.SampleEvery; c.hurries(now) {
 		again = sampleSoon
 	}
-	return slices.Clone(c.found), again
+	return slices.Clone(known.found), again
 }
 
 // compares reports whether every voter answers and follows a leader, and all run the same version of etcd.
@@ -74,23 +76,23 @@ func (s *Session) corrupt() bool {
 	})
 }
 
-// compare asks the voters for their hashes if their metrics say that it costs nothing.
-func (s *sampler) compare(ctx context.Context, session *Session, corrupt bool) {
-	now := s.heard
-	if !session.compares() || len(now) < len(session.voters) {
+// note looks at a sample of the voters' metrics, and asks the voters for their hashes if it says that this costs nothing.
+func (c *comparisons) note(ctx context.Context, s *Session, now map[string]*figures, at time.Time, corrupt bool) {
+	c.seen = at
+	if !s.compares() || len(now) < len(s.voters) {
 		return
 	}
-	revision := followed(s.last, now)
+	revision := followed(c.last, now)
 	if corrupt {
 		revision = final(now)
 	}
-	if s.last = now; revision <= s.tried {
+	if c.last = now; revision <= c.tried {
 		return
 	}
-	s.tried = revision
-	if found, ok := session.hashes(ctx, revision); ok {
-		if s.found = withLast(s.found, found, kept); !found.Differs() && !corrupt {
-			s.agreed = s.read
+	c.tried = revision
+	if found, ok := s.hashes(ctx, revision); ok {
+		if c.found = withLast(c.found, found, kept); !found.Differs() && !corrupt {
+			c.agreed = at
 		}
 	}
 }
@@ -101,7 +103,7 @@ func (p *Pool) Compared(cluster string, s *Session) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c, id := p.samplers[cluster], s.Seen.ClusterID; c != nil && (id == 0 || c.id == id) {
-		return c.agreed
+		return c.comparisons.agreed
 	}
 	return time.Time{}
 }

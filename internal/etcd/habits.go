@@ -41,37 +41,36 @@ type habit struct {
 // together with those that Compare needs.
 func (p *Pool) Habits(ctx context.Context, cluster string, s *Session, calm bool) anomaly.Report {
 	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), p.every()
-	if c.looked.IsZero() {
-		c.looked = now
+	known := &c.habits
+	if known.looked.IsZero() {
+		known.looked = now
 	}
-	c.disturbed = c.disturbed || !calm
+	known.disturbed = known.disturbed || !calm
 	if s.Seen.Contact == plan.ContactQuorum {
-		if !now.Before(c.due) {
-			c.heard, c.read, c.due = figuresOf(ctx, s.voters), now, now.Add(every)
-		}
-		if !tooSoon(c.read, c.noted, every) {
-			c.note(s, every)
-			c.noted, c.disturbed = c.read, !calm
+		c.sample(ctx, s, now, every, false)
+		if !tooSoon(c.read, known.noted, every) {
+			known.note(s, c.heard, c.read, every)
+			known.noted, known.disturbed = c.read, !calm
 		}
 	}
-	return c.report(s.Seen.Members, now, every)
+	return known.report(s.Seen.Members, now, every)
 }
 
-// note notes a sample of each voter that has told its figures, unless something was under way.
-func (c *sampler) note(s *Session, every time.Duration) {
+// note notes a sample of each voter that has told its figures, heard at that time, unless something was under way.
+func (c *habits) note(s *Session, heard map[string]*figures, at time.Time, every time.Duration) {
 	if c.members == nil {
 		c.members = make([]habit, 0, len(s.voters))
 	}
 	all, probes := map[*anomaly.Habit]anomaly.Values{}, map[anomaly.Way]anomaly.Probes{}
 	for _, p := range s.voters {
-		now, known := c.heard[p.endpoint.PodUID]
+		now, known := heard[p.endpoint.PodUID]
 		if !known {
 			continue
 		}
 		h := c.habitOf(p.word.MemberID)
 		before := h.last
 		c.disturbed = c.disturbed || now.copying > 0 || now.copies > before.copies && h.uid == p.endpoint.PodUID
-		if values, ok := h.next(p, now, c.read, every); ok {
+		if values, ok := h.next(p, now, at, every); ok {
 			all[h.Habit] = values
 			for _, some := range now.probes {
 				probes[anomaly.Way{From: p.word.MemberID, To: some.to}] = some.Since(before.probesOf(some.to))
@@ -85,14 +84,14 @@ func (c *sampler) note(s *Session, every time.Duration) {
 		return
 	}
 	for h, values := range all {
-		h.Note(values, c.read, every)
+		h.Note(values, at, every)
 	}
-	c.seen = c.read
-	c.trips.Note(probes, c.read, every)
+	c.seen = at
+	c.trips.Note(probes, at, every)
 }
 
 // habitOf is that of a member until the next one is asked for; a new one, if nothing is known of it.
-func (c *sampler) habitOf(id uint64) *habit {
+func (c *habits) habitOf(id uint64) *habit {
 	h := c.known(id)
 	if h == nil {
 		c.members = append(c.members, habit{id: id, Habit: &anomaly.Habit{}, last: &figures{}})
@@ -102,7 +101,7 @@ func (c *sampler) habitOf(id uint64) *habit {
 }
 
 // known is that of a member until the next one is asked for, nil if nothing is known of it.
-func (c *sampler) known(id uint64) *habit {
+func (c *habits) known(id uint64) *habit {
 	i := slices.IndexFunc(c.members, func(h habit) bool { return h.id == id })
 	if i < 0 {
 		return nil
@@ -150,7 +149,7 @@ func (t took) mean(before took) (seconds float64, known bool) {
 }
 
 // report is what is known now of these members.
-func (c *sampler) report(members []plan.Member, now time.Time, every time.Duration) (r anomaly.Report) {
+func (c *habits) report(members []plan.Member, now time.Time, every time.Duration) (r anomaly.Report) {
 	if r.Blind = anomaly.Unseen(now.Sub(latest(c.looked, c.seen)), every); !r.Blind {
 		r.Trips = &c.trips
 	}

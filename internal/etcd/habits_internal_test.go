@@ -13,7 +13,7 @@ import (
 
 // watched is a cluster of one voter whose figures are told every five minutes.
 type watched struct {
-	sampler
+	habits
 	uid     string
 	now     time.Time
 	told    figures
@@ -45,8 +45,7 @@ func (w *watched) goes(samples int, flush float64, disturbed bool) {
 func (w *watched) hears(told *figures, inUse int64) {
 	p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
 	p.word.MemberID, p.word.DBSizeInUse = w.members[0].ID, inUse
-	w.heard, w.read = map[string]*figures{w.uid: told}, w.now
-	w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, sampleEvery)
+	w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, map[string]*figures{w.uid: told}, w.now, sampleEvery)
 }
 
 func (w *watched) reports() anomaly.Report { return w.report(w.members, w.now, sampleEvery) }
@@ -162,8 +161,8 @@ func TestHabitsDoNotFire(t *testing.T) {
 		if known := len(w.reports().Known) == 1; known == c.forgets {
 			t.Errorf("%s: the member is known: %t", name, known)
 		}
-		if len(w.sampler.members) != 1 {
-			t.Errorf("%s: %d members are remembered", name, len(w.sampler.members))
+		if len(w.habits.members) != 1 {
+			t.Errorf("%s: %d members are remembered", name, len(w.habits.members))
 		}
 		w.goes(2, 0.3, false)
 		if w.goes(1, 0.02, false); w.deviates() {

@@ -151,10 +151,10 @@ func (h *histories) quickest(now map[string]*figures, but string, since instant)
 
 // Histories are those of the disks of these members, none of one that has not been sampled lately.
 func (p *Pool) Histories(cluster string, s *Session) (found []plan.DiskHistory) {
-	sampler := p.sampler(cluster, s.Seen.ClusterID)
-	sampler.forget(time.Now(), p.every())
+	known := &p.sampler(cluster, s.Seen.ClusterID).histories
+	known.forget(time.Now(), p.every())
 	for _, v := range s.voters {
-		d := sampler.of(v.endpoint.PodUID)
+		d := known.of(v.endpoint.PodUID)
 		if d == nil {
 			continue
 		}

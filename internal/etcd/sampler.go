@@ -25,13 +25,14 @@ type sampler struct {
 	id uint64
 	// due is when the members are to be asked next, and hurried when something was suspected first, zero if nothing is.
 	due, hurried time.Time
-	// heard is what the voters have said that answered when they were asked last, at read, by pod UID; last is that of when all did.
-	heard, last map[string]*figures
-	read        time.Time
-	comparisons
-	habits
-	histories
-	usages
+	// heard is what the voters have said that answered when they were asked last, at read, by pod UID.
+	heard map[string]*figures
+	read  time.Time
+	// What is made of that. Each remembers by itself up to which sample it has come.
+	comparisons comparisons
+	habits      habits
+	histories   histories
+	usages      usages
 }
 
 // every is how often the members of a calm cluster are asked for their metrics.
@@ -52,6 +53,15 @@ func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	return s
 }
 
+// sample asks the voters for their metrics where that is due, or at once if it cannot wait. Whoever needs metrics calls it first: so they are asked
+// for once, and in whichever order the others come, they find what was heard. There are no voters without a quorum.
+func (s *sampler) sample(ctx context.Context, session *Session, now time.Time, every time.Duration, atOnce bool) {
+	if len(session.voters) == 0 || now.Before(s.due) && !atOnce {
+		return
+	}
+	s.heard, s.read, s.due = figuresOf(ctx, session.voters), now, now.Add(every)
+}
+
 // SampleAtOnce has the next look at a cluster sample its members if they have not been since the process started, instead of within the usual time:
 // what is recorded of them ends by samples, or counts on them.
 func (p *Pool) SampleAtOnce(cluster string, s *Session) {
@@ -65,7 +75,7 @@ func (p *Pool) SampleAtOnce(cluster string, s *Session) {
 func (p *Pool) forgetUnread(cluster string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.due, s.looked)) > anomaly.Day {
+	if s := p.samplers[cluster]; s != nil && now.Sub(latest(s.due, s.habits.looked)) > anomaly.Day {
 		delete(p.samplers, cluster)
 	}
 }

@@ -46,27 +46,27 @@ func TestSamplerMemory(t *testing.T) {
 	d := newDay(t)
 	d.goes(aDay + settling)
 	const mapOfThree = 256 // one group of eight
-	sum := unsafe.Sizeof(*d.sampler) + mapOfThree + uintptr(cap(d.found))*unsafe.Sizeof(plan.Comparison{})
-	for _, c := range d.found {
+	sum := unsafe.Sizeof(*d.sampler) + mapOfThree + uintptr(cap(d.comparisons.found))*unsafe.Sizeof(plan.Comparison{})
+	for _, c := range d.comparisons.found {
 		sum += uintptr(cap(c.Hashes)) * unsafe.Sizeof(plan.MemberHash{})
 	}
-	for _, f := range d.last {
+	for _, f := range d.comparisons.last {
 		sum += unsafe.Sizeof(*f) + uintptr(cap(f.probes))*unsafe.Sizeof(probed{})
 	}
-	sum += uintptr(cap(d.members)) * unsafe.Sizeof(habit{})
-	for _, h := range d.members {
+	sum += uintptr(cap(d.habits.members)) * unsafe.Sizeof(habit{})
+	for _, h := range d.habits.members {
 		sum += unsafe.Sizeof(*h.Habit)
 	}
-	sum += uintptr(cap(d.disks)) * unsafe.Sizeof(&disk{})
-	for _, k := range d.disks {
+	sum += uintptr(cap(d.histories.disks)) * unsafe.Sizeof(&disk{})
+	for _, k := range d.histories.disks {
 		sum += unsafe.Sizeof(*k) + uintptr(cap(k.looks))*unsafe.Sizeof(look{}) + uintptr(cap(k.samples.at))*unsafe.Sizeof(instant(0))
 	}
 	const most = 5200
 	if sum > most {
 		t.Errorf("%d bytes, want %d at most", sum, most)
 	}
-	for uid, f := range d.last {
-		if d.of(uid).told != f || d.heard[uid] != f {
+	for uid, f := range d.comparisons.last {
+		if d.histories.of(uid).told != f || d.heard[uid] != f {
 			t.Errorf("the last figures of %s are remembered more than once", uid)
 		}
 	}
@@ -113,19 +113,19 @@ func (d *day) goes(samples int) {
 				d.Fatal(err)
 			}
 		}
-		d.heard, d.last, d.read = heard, heard, d.now
+		d.heard, d.comparisons.last, d.read = heard, heard, d.now
 		d.histories.note(heard, d.now, sampleEvery)
 		if d.n%2 == 0 {
 			found := plan.Comparison{Revision: int64(d.n), Hashes: make([]plan.MemberHash, 0, len(d.session.voters))}
 			for _, m := range d.session.Seen.Members {
 				found.Hashes = append(found.Hashes, plan.MemberHash{Member: m.ID})
 			}
-			d.found = withLast(d.found, found, kept)
+			d.comparisons.found = withLast(d.comparisons.found, found, kept)
 		}
-		if d.used != nil {
+		if d.usages.used != nil {
 			d.usages.note(heard, d.now, sampleEvery)
 		}
-		d.sampler.note(d.session, sampleEvery)
+		d.habits.note(d.session, heard, d.now, sampleEvery)
 	}
 }
 

@@ -2,7 +2,11 @@ package etcd
 
 import (
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +32,7 @@ func TestSamplesAreForgotten(t *testing.T) {
 	} {
 		p := NewPool()
 		s := p.sampler("c", 7)
-		s.due, s.looked = c.due, c.looked
+		s.due, s.habits.looked = c.due, c.looked
 		if c.gone {
 			p.Forget("c")
 		}
@@ -64,5 +68,41 @@ func TestSampleAtOnce(t *testing.T) {
 	s.read, s.due = time.Now(), later
 	if p.SampleAtOnce("c", session); s.due != later {
 		t.Errorf("the second sample is due in %s", time.Until(s.due))
+	}
+}
+
+// TestSampledByWhoeverComesFirst asks a member once, and has all others find what it said: before, nothing was compared, or known of disks, if what is
+// used was looked at first.
+func TestSampledByWhoeverComesFirst(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write([]byte(flushFamily + "_sum 1\n" + flushFamily + "_count 100\n" + processFamily + " 1\nprocess_resident_memory_bytes 1\n"))
+	}))
+	defer server.Close()
+	voter := peer{endpoint: Endpoint{Pod: "c-0", PodUID: "a", Metrics: strings.TrimPrefix(server.URL, "http://")}}
+	voter.word.MemberID = 7
+	s := &Session{Seen: plan.Etcd{Contact: plan.ContactQuorum, ClusterID: 1, Members: []plan.Member{{ID: 7, Name: "c-0"}}}, voters: []peer{voter}}
+	looks := map[string]func(*Pool){
+		"compare": func(p *Pool) { p.Compare(t.Context(), "c", s) },
+		"habits":  func(p *Pool) { p.Habits(t.Context(), "c", s, true) },
+		"usages":  func(p *Pool) { p.Usages(t.Context(), "c", s) },
+	}
+	for first, look := range looks {
+		p := NewPool()
+		p.SampleAtOnce("c", s)
+		asked.Store(0)
+		look(p)
+		for _, other := range looks {
+			other(p)
+		}
+		c := p.sampler("c", 1)
+		if n := asked.Load(); n != 1 {
+			t.Errorf("%s first: the member was asked %d times", first, n)
+		}
+		if !c.comparisons.seen.Equal(c.read) || c.histories.of("a") == nil || !c.habits.noted.Equal(c.read) || c.usages.used["a"] == nil {
+			t.Errorf("%s first: not all have looked at what the member said: %+v", first, c)
+		}
 	}
 }

@@ -93,12 +93,10 @@ func (a amounts) most(b amounts) amounts { return amounts{max(a.cpu, b.cpu), max
 // have used so far, none of one that has not been sampled.
 func (p *Pool) Usages(ctx context.Context, cluster string, s *Session) (found []plan.Usage) {
 	c, now, every := p.sampler(cluster, s.Seen.ClusterID), time.Now(), p.every()
-	if s.Seen.Contact == plan.ContactQuorum && !now.Before(c.due) {
-		c.heard, c.read, c.due = figuresOf(ctx, s.voters), now, now.Add(every)
-	}
+	c.sample(ctx, s, now, every, false)
 	c.usages.note(c.heard, c.read, every)
 	for _, v := range s.voters {
-		if u := c.used[v.endpoint.PodUID]; u != nil {
+		if u := c.usages.used[v.endpoint.PodUID]; u != nil {
 			found = append(found, u.told(v.endpoint, every))
 		}
 	}
