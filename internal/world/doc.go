@@ -8,4 +8,8 @@
 //
 // The operator plans on a live view and acts in one step. That it is slower in truth costs a fault, too: it can stop
 // anywhere (and never come back) between its reads, its decision and each single effect, while the world goes on.
+//
+// Tests use all of it, those of packages plan and controllers/etcdcluster above all. kubectl etcd plan is the one program with it (a test holds the
+// others to that): it makes a world from what was observed (Seed), and says what a fair run of it leads to (Foresee). That is the same model, so the
+// explorer is compiled into the plugin, too, where nothing calls it.
 package world
