@@ -43,10 +43,7 @@ hour. It changes nothing.`,
 				problems = append(problems, "what it did lately is not known: "+err.Error())
 			}
 			found := autopilot.Of(cluster, events, problems, time.Now())
-			if format != "" {
-				return output.Marshal(streams.Out, format, found)
-			}
-			return found.Write(streams.Out, output.Coloured(streams))
+			return output.Tell(streams, format, found)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")

@@ -43,12 +43,7 @@ operator does about it, and what you can do. It changes nothing, and fails if an
 				return err
 			}
 			found := doctor.Examine(facts)
-			if format != "" {
-				err = output.Marshal(streams.Out, format, found)
-			} else {
-				err = found.Write(streams.Out, output.Coloured(streams))
-			}
-			if err != nil {
+			if err := output.Tell(streams, format, found); err != nil {
 				return err
 			}
 			return found.Err()

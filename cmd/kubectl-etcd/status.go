@@ -38,10 +38,7 @@ func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooption
 			if err != nil {
 				return err
 			}
-			if format != "" {
-				return output.Marshal(streams.Out, format, found)
-			}
-			return found.Write(streams.Out, output.Coloured(streams))
+			return output.Tell(streams, format, found)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")

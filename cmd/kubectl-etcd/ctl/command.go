@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -46,26 +47,31 @@ The members are the operator's: what etcdctl does to them, the operator may undo
 				return err
 			}
 			access.Secret, j.args = secret, args[1:]
-			seen, err := access.Cluster(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if j.credentials, err = access.Credentials(cmd.Context(), seen); err != nil {
-				return err
-			}
-			links, err := access.Connect(cmd.Context(), seen)
-			if err != nil {
-				return err
-			}
-			defer links.Close()
-			for pod, why := range links.Unreached {
-				output.Warn(streams.ErrOut, "%s: %s", pod, why)
-			}
-			j.endpoints = links.Endpoints
-			return j.run(cmd.Context())
+			return j.connected(cmd.Context(), access, args[0])
 		},
 	}
 	members.AddSecretFlag(cmd, &secret)
 	members.AddDryRunFlag(cmd, &j.dry)
 	return cmd
+}
+
+// connected runs etcdctl while tunnels to the members of a cluster are open.
+func (j *job) connected(ctx context.Context, access *reach.Access, cluster string) error {
+	seen, err := access.Cluster(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if j.credentials, err = access.Credentials(ctx, seen); err != nil {
+		return err
+	}
+	links, err := access.Connect(ctx, seen)
+	if err != nil {
+		return err
+	}
+	defer links.Close()
+	for pod, why := range links.Unreached {
+		output.Warn(j.streams.ErrOut, "%s: %s", pod, why)
+	}
+	j.endpoints = links.Endpoints
+	return j.run(ctx)
 }

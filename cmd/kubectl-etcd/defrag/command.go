@@ -34,28 +34,18 @@ has handed leadership over. The first problem ends it.`,
   kubectl etcd defrag example example-2`,
 		Args: members.Args(1, 2, "the name of an EtcdCluster, and that of a member or --all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch named := len(args) > 1; {
-			case named && j.all:
-				return errors.New("give the name of a member or --all, not both")
-			case !named && !j.all:
-				return errors.New("say which member: its name, or --all")
-			}
-			if !j.all {
-				j.member = args[1]
+			if err := j.who(args[1:]); err != nil {
+				return err
 			}
 			access, err := reach.Open(flags)
 			if err != nil {
 				return err
 			}
 			access.Secret = secret
-			if j.cluster, _, err = members.OpenNamed(cmd.Context(), access, args[0]); err != nil {
+			if err := j.open(cmd.Context(), access, args[0]); err != nil {
 				return err
 			}
 			defer j.cluster.Close()
-			j.object = func(ctx context.Context) (*v1beta2.EtcdCluster, error) {
-				object := &v1beta2.EtcdCluster{}
-				return object, access.Get(ctx, args[0], object)
-			}
 			return j.run(cmd.Context())
 		},
 	}
@@ -65,4 +55,27 @@ has handed leadership over. The first problem ends it.`,
 	members.AddSecretFlag(cmd, &secret)
 	members.AddDryRunFlag(cmd, &j.dry)
 	return cmd
+}
+
+// who takes in whom to defragment: the member that is named behind the cluster, or all.
+func (j *job) who(named []string) error {
+	switch {
+	case len(named) > 0 && j.all:
+		return errors.New("give the name of a member or --all, not both")
+	case len(named) == 0 && !j.all:
+		return errors.New("say which member: its name, or --all")
+	case len(named) > 0:
+		j.member = named[0]
+	}
+	return nil
+}
+
+// open opens tunnels to the members of a cluster.
+func (j *job) open(ctx context.Context, access *reach.Access, cluster string) (err error) {
+	j.cluster, _, err = members.OpenNamed(ctx, access, cluster)
+	j.object = func(ctx context.Context) (*v1beta2.EtcdCluster, error) {
+		object := &v1beta2.EtcdCluster{}
+		return object, access.Get(ctx, cluster, object)
+	}
+	return err
 }

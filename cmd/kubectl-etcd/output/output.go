@@ -43,6 +43,20 @@ func Marshal(out io.Writer, format string, value any) error {
 	return err
 }
 
+// Report is what a command has found. Programs read its fields.
+type Report interface {
+	// Write writes it for a person.
+	Write(out io.Writer, coloured bool) error
+}
+
+// Tell writes what was found in that format, or for a person if there is none.
+func Tell(streams genericiooptions.IOStreams, format string, found Report) error {
+	if format != "" {
+		return Marshal(streams.Out, format, found)
+	}
+	return found.Write(streams.Out, Coloured(streams))
+}
+
 // Coloured reports whether a person looks at the output, who does not mind colours (https://no-color.org).
 func Coloured(streams genericiooptions.IOStreams) bool {
 	return isTerminal(streams.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

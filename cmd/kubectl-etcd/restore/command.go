@@ -87,33 +87,39 @@ func run(ctx context.Context, access *reach.Access, streams genericiooptions.IOS
 	if down != "" {
 		output.Warn(streams.Out, "%s: nothing is restored until it is back.", down)
 	}
-	if !o.yes && !o.dry {
-		if err := output.Confirm(streams, seen.Object.Namespace+"/"+cluster); err != nil {
-			return err
-		}
-	}
-	made := &v1beta2.EtcdRestore{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: reach.GenerateName(cluster, "restore")},
-		Spec: v1beta2.EtcdRestoreSpec{
-			EtcdCluster: v1beta2.EtcdClusterRef{Name: cluster}, RestoreSource: chosen.source(o.identity, before),
-		},
-	}
-	if err := access.Create(ctx, made, o.dry); err != nil {
-		return fmt.Errorf("create an EtcdRestore: %w", err)
-	}
-	if o.dry {
-		output.DryRun(streams.Out)
-		return nil
-	}
-	output.Say(streams.Out, "Created EtcdRestore %s: %s", made.Name, callOff(seen.Object))
+	made, err := create(ctx, access, streams, seen.Object, chosen.source(o.identity, before), o)
 	switch {
+	case err != nil, o.dry:
+		return err
 	case o.wait:
-		return await(ctx, access, streams, made.Name, seen.Object.Status.Operator)
+		return await(ctx, access, streams, made, seen.Object.Status.Operator)
 	case down != "":
 		return errors.New("the data are not restored yet")
 	default:
 		return nil
 	}
+}
+
+// create makes an EtcdRestore once a person has confirmed it, and returns its name.
+func create(ctx context.Context, access *reach.Access, streams genericiooptions.IOStreams, cluster *v1beta2.EtcdCluster, from v1beta2.RestoreSource, o options) (string, error) {
+	if !o.yes && !o.dry {
+		if err := output.Confirm(streams, cluster.Namespace+"/"+cluster.Name); err != nil {
+			return "", err
+		}
+	}
+	made := &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: reach.GenerateName(cluster.Name, "restore")},
+		Spec:       v1beta2.EtcdRestoreSpec{EtcdCluster: v1beta2.EtcdClusterRef{Name: cluster.Name}, RestoreSource: from},
+	}
+	if err := access.Create(ctx, made, o.dry); err != nil {
+		return "", fmt.Errorf("create an EtcdRestore: %w", err)
+	}
+	if o.dry {
+		output.DryRun(streams.Out)
+		return made.Name, nil
+	}
+	output.Say(streams.Out, "Created EtcdRestore %s: %s", made.Name, callOff(cluster))
+	return made.Name, nil
 }
 
 // callOff says how to go back. Members that keep their data on an emptyDir may have none any more.
