@@ -45,7 +45,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 	}
 	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
 	switch {
-	case apierrors.IsAlreadyExists(err):
+	case reconcile.Exists(err):
 		taken, getErr := agentpod.NameTaken(ctx, r.Live, p.object, pod)
 		if getErr != nil {
 			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -27,7 +27,7 @@ func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secr
 	have := p.certified.secrets[want.Name]
 	if have == nil {
 		err := r.Client.Create(ctx, want, client.FieldOwner(resources.FieldOwner))
-		if apierrors.IsAlreadyExists(err) {
+		if reconcile.Exists(err) {
 			return r.accept(ctx, p, want, err)
 		}
 		return err

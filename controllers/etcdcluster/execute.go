@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -165,7 +164,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
-	if !apierrors.IsAlreadyExists(err) {
+	if !reconcile.Exists(err) {
 		return err
 	}
 	if getErr := r.Live.Get(ctx, client.ObjectKeyFromObject(o), o); getErr != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -202,7 +202,7 @@ func (r *Reconciler) createRecovery(ctx context.Context, p *pass, a plan.CreateR
 // createCarrier creates the volume for a survivor's snapshot. An earlier attempt at the same plan may have done so.
 func (r *Reconciler) createCarrier(ctx context.Context, c *v1beta2.EtcdCluster, name string) error {
 	err := r.Client.Create(ctx, resources.RecoveryVolume(c, name), client.FieldOwner(resources.FieldOwner))
-	if !apierrors.IsAlreadyExists(err) {
+	if !reconcile.Exists(err) {
 		return err
 	}
 	there := &corev1.PersistentVolumeClaim{}

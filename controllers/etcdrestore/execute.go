@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
@@ -41,7 +40,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *restorePass) error {
 		return err
 	}
 	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
-	if apierrors.IsAlreadyExists(err) {
+	if reconcile.Exists(err) {
 		taken, getErr := agentpod.NameTaken(ctx, r.Live, p.object, pod)
 		if getErr != nil {
 			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)

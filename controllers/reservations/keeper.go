@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
@@ -141,9 +140,9 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 	*by = &v1beta2.OperatorReference{Namespace: self.Namespace, Lease: self.Lease, UID: self.UID}
 	err = k.Client.Status().Update(ctx, o)
 	switch {
-	case apierrors.IsConflict(err):
+	case reconcile.Stale(err):
 		return ctrl.Result{RequeueAfter: lost}, nil
-	case apierrors.IsNotFound(err):
+	case reconcile.Gone(err):
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("reserve the object in status.operator: %w", err)

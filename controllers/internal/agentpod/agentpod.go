@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
@@ -120,12 +120,11 @@ func Reserved(pod *v1beta2.AgentPodPolicy) *failure.Problem {
 	}
 }
 
-// Refused says why the API server rejects a pod with this spec.pod, or in this namespace: a quota, a policy, or an invalid field.
-// It is nil if the request failed for another reason, such as that the namespace is being deleted, or that the API server has just
+// Refused says why the API server rejects a pod with this spec.pod, or in this namespace: a quota, a policy, a webhook, or an invalid
+// field. It is nil if the request failed for another reason, such as that the namespace is being deleted, or that the API server has just
 // started.
 func Refused(err error) *failure.Problem {
-	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
-	if !refused || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || outage.Starting(err) {
+	if !reconcile.Refused(err) || outage.Starting(err) {
 		return nil
 	}
 	return &failure.Problem{

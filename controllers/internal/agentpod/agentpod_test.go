@@ -1,10 +1,15 @@
 package agentpod
 
 import (
+	"errors"
+	"net/http"
 	"reflect"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -26,5 +31,28 @@ func TestTrimAgentPod(t *testing.T) {
 	}
 	if len(small.Spec.Containers) > 0 {
 		t.Errorf("left: %+v", small.Spec)
+	}
+}
+
+// TestRefused wants a pod that the API server refuses to say so, in whichever way a webhook does, and one that is only not created yet not to.
+func TestRefused(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	denied := apierrors.NewBadRequest(`admission webhook "w" denied the request: no`)
+	denied.ErrStatus.Code, denied.ErrStatus.Reason = http.StatusConflict, metav1.StatusReasonConflict
+	for title, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"none":                        {},
+		"a quota":                     {apierrors.NewForbidden(pods, "b-1", errors.New("exceeded quota")), true},
+		"a webhook's own conflict":    {denied, true},
+		"a webhook that is not there": {apierrors.NewInternalError(errors.New(`failed calling webhook "w": no route to host`)), true},
+		"too large":                   {apierrors.NewRequestEntityTooLargeError("no"), true},
+		"a conflict":                  {apierrors.NewConflict(pods, "b-1", nil), false},
+		"an error of the API server":  {apierrors.NewInternalError(errors.New("etcdserver: no leader")), false},
+	} {
+		if problem := Refused(c.err); (problem != nil) != c.want {
+			t.Errorf("%s: the problem is %+v", title, problem)
+		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
@@ -30,7 +28,7 @@ func (d *Deed) Count(err error) {
 	switch {
 	case errors.Is(err, ErrNoLease) || Stale(err):
 		outcome = metrics.OutcomeStale
-	case err != nil && !apierrors.IsNotFound(err): // the object may have gone meanwhile
+	case err != nil && !Gone(err): // the object may have gone meanwhile
 		outcome = metrics.OutcomeFailed
 	}
 	metrics.Acted(d.Action, d.Reason, outcome, d.took)

@@ -20,6 +20,9 @@ func Denied(err error) bool {
 // Gone reports whether a write failed because the object does not exist.
 func Gone(err error) bool { return apierrors.IsNotFound(err) && !Denied(err) }
 
+// Exists reports whether an object was not created because there is one of its name.
+func Exists(err error) bool { return apierrors.IsAlreadyExists(err) && !Denied(err) }
+
 // IgnoreGone returns nil for the error of a write to an object that does not exist.
 func IgnoreGone(err error) error {
 	if Gone(err) {

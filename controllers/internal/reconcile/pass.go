@@ -72,15 +72,13 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	}
 	writeErr := e.write(ctx, err)
 	e.Deed.Count(cmp.Or(err, writeErr))
-	if writeErr != nil && !apierrors.IsNotFound(writeErr) {
+	if writeErr != nil && !Gone(writeErr) {
 		e.recordDone(ctx)
 	}
 	switch {
-	case errors.Is(writeErr, ErrStale):
+	case Stale(writeErr):
 		return lookAgain(ctx, writeErr)
-	case apierrors.IsConflict(writeErr):
-		return lookAgain(ctx, writeErr)
-	case apierrors.IsNotFound(writeErr): // the object is gone
+	case Gone(writeErr): // the object is gone
 		return ctrl.Result{}, nil
 	case writeErr != nil:
 		return ctrl.Result{}, errors.Join(err, writeErr)
@@ -118,9 +116,10 @@ var ErrStale = errors.New("the view is out of date, or the time to act on it is 
 // ErrNoLease means that another process may act: the Lease has to be renewed first.
 var ErrNoLease = errors.New("the Lease was not renewed: nothing is changed until it is")
 
-// Stale reports whether a write failed, or was not attempted, because the view was out of date.
+// Stale reports whether a write failed, or was not attempted, because the view was out of date. What a webhook or a policy has denied by the
+// same code is denied on a newer view, too.
 func Stale(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, ErrStale)
+	return apierrors.IsConflict(err) && !Denied(err) || Exists(err) || errors.Is(err, ErrStale)
 }
 
 // lookAgain requeues after a stale view: the next pass decides on a newer one.

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 func TestFinish(t *testing.T) {
 	broken, of := errors.New("broken"), schema.GroupResource{Resource: "etcdclusters"}
 	conflict, gone := apierrors.NewConflict(of, "c", nil), apierrors.NewNotFound(of, "c")
+	denied := answered(http.StatusConflict, webhook)
 	for name, c := range map[string]struct {
 		action, write     error
 		written, recorded bool
@@ -31,10 +33,13 @@ func TestFinish(t *testing.T) {
 		"failed":                        {action: broken, written: true, recorded: true, fails: true},
 		"a stale view":                  {action: conflict, done: true, again: reconcile.NotYet},
 		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), done: true, again: reconcile.NotYet},
+		"denied as a conflict":          {action: denied, written: true, recorded: true, fails: true},
 		"written meanwhile":             {write: conflict, written: true, done: true, again: reconcile.NotYet},
 		"failed, and written by others": {action: broken, write: conflict, written: true, done: true, again: reconcile.NotYet},
 		"deleted meanwhile":             {action: broken, write: gone, written: true},
 		"deleted after the action":      {write: gone, written: true},
+		"not written, denied so":        {write: denied, written: true, done: true, fails: true},
+		"not written, denied as gone":   {write: answered(http.StatusNotFound, webhook), written: true, done: true, fails: true},
 		"not written":                   {write: broken, written: true, done: true, fails: true},
 		"held up after the action":      {age: 9 * time.Second, done: true, again: reconcile.NotYet},
 		"failed after a while":          {action: broken, age: time.Minute, written: true, recorded: true, fails: true},
