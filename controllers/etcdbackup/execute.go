@@ -7,8 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
@@ -37,37 +35,19 @@ func (r *Reconciler) execute(ctx context.Context, p *backupPass) error {
 	return nil
 }
 
-// createPod creates the pod of an attempt. If the API server rejects it, the attempt has failed.
+// createPod creates the pod of an attempt. If there can be no such pod, the attempt has failed.
 func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 	pod, err := r.agentPod(p).Pod()
 	if err != nil {
 		return fmt.Errorf("build the pod: %w", err)
 	}
-	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
+	problem, err := agentpod.Create(ctx, r.Client, r.Live, p.object, pod)
 	switch {
-	case reconcile.Exists(err):
-		taken, getErr := agentpod.NameTaken(ctx, r.Live, p.object, pod)
-		if getErr != nil {
-			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
-		}
-		if taken == nil {
-			return err
-		}
-		p.action = backup.Refused(p.observed, *taken)
-		return nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
-		// No pod can be created there any more, and the namespace waits for the finalizer.
+	case problem != nil:
+		p.action = backup.Refused(p.observed, *problem)
+	case reconcile.Terminating(err) && p.observed.Deleting: // the namespace waits for the finalizer
 		p.action = backup.RemoveFinalizer{}
 		return reconcile.RemoveFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		p.action = backup.Wait{
-			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
-		}
-		return nil
-	}
-	if refused := agentpod.Refused(err); refused != nil {
-		p.action = backup.Refused(p.observed, *refused)
-		return nil
 	}
 	return err
 }

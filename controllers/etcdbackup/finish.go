@@ -27,6 +27,11 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
+	if reconcile.Terminating(err) {
+		p.action, err = backup.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: reconcile.NamespaceEnds, After: reconcile.Heartbeat,
+		}, nil
+	}
 	defer func() { metrics.SetBackup(p.object.Namespace, p.object.Name, exported(p.object, p.interval())) }()
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeBackupStatus(ctx, p, err) },

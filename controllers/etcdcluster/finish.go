@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,9 +42,9 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	switch {
 	case errors.Is(err, errNameTaken):
 		p.action, err = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case reconcile.Terminating(err):
 		p.action, err = plan.Wait{
-			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
+			Reason: v1beta2.ReasonTerminating, Message: reconcile.NamespaceEnds, After: reconcile.Heartbeat,
 		}, nil
 	case errors.Is(err, etcd.ErrNotYet):
 		p.action, err = plan.Wait{

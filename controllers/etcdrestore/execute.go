@@ -5,12 +5,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // execute carries out the one action of this pass. Changes of status take effect with the status write at its end, a
@@ -32,30 +30,15 @@ func (r *Reconciler) execute(ctx context.Context, p *restorePass) error {
 	return nil
 }
 
-// createPod creates the pod of an attempt. If the API server rejects it, or its name is taken, the attempt has failed: the next
-// one has another name.
+// createPod creates the pod of an attempt. If there can be no such pod, the attempt has failed.
 func (r *Reconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {
-		return err
+		return fmt.Errorf("build the pod: %w", err)
 	}
-	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
-	if reconcile.Exists(err) {
-		taken, getErr := agentpod.NameTaken(ctx, r.Live, p.object, pod)
-		if getErr != nil {
-			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
-		}
-		if taken != nil {
-			p.action = p.observed.Refused(*taken)
-			return nil
-		}
+	problem, err := agentpod.Create(ctx, r.Client, r.Live, p.object, pod)
+	if problem != nil {
+		p.action = p.observed.Refused(*problem)
 	}
-	if refused := agentpod.Refused(err); refused != nil {
-		p.action = p.observed.Refused(*refused)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
-	}
-	return nil
+	return err
 }

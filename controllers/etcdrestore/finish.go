@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -17,9 +16,9 @@ import (
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
-	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if reconcile.Terminating(err) {
 		p.action, err = restore.Wait{
-			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
+			Reason: v1beta2.ReasonTerminating, Message: reconcile.NamespaceEnds, After: reconcile.Heartbeat,
 		}, nil
 	}
 	return reconcile.Finish(ctx, reconcile.Ending{

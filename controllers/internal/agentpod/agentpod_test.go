@@ -34,8 +34,8 @@ func TestTrimAgentPod(t *testing.T) {
 	}
 }
 
-// TestRefused wants a pod that the API server refuses to say so, in whichever way a webhook does, and one that is only not created yet not to.
-func TestRefused(t *testing.T) {
+// TestRefusal wants a pod that the API server refuses to say so, in whichever way a webhook does, and one that is only not created yet not to.
+func TestRefusal(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	denied := apierrors.NewBadRequest(`admission webhook "w" denied the request: no`)
 	denied.ErrStatus.Code, denied.ErrStatus.Reason = http.StatusConflict, metav1.StatusReasonConflict
@@ -51,7 +51,7 @@ func TestRefused(t *testing.T) {
 		"a conflict":                  {apierrors.NewConflict(pods, "b-1", nil), false},
 		"an error of the API server":  {apierrors.NewInternalError(errors.New("etcdserver: no leader")), false},
 	} {
-		if problem := Refused(c.err); (problem != nil) != c.want {
+		if problem := refusal(c.err); (problem != nil) != c.want {
 			t.Errorf("%s: the problem is %+v", title, problem)
 		}
 	}

@@ -32,6 +32,9 @@ func Refused(err error) bool {
 	return s.Code >= http.StatusBadRequest && s.Code < http.StatusInternalServerError && !slices.Contains(passing, s.Code)
 }
 
+// NamespaceEnds is what every controller says of an object while nothing can be created in its namespace any more.
+const NamespaceEnds = "the namespace is being deleted"
+
 // Terminating reports whether a write failed because the namespace is being deleted: nothing can be created there any more.
 func Terminating(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
