@@ -39,7 +39,6 @@ func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	result.Priority = new(ahead)
 	if !claim.Mutates(p.declined) {
 		result.Priority = new(resting)
-		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
 	}
 	return result, err
 }

@@ -82,6 +82,7 @@ type Reconciler struct {
 	// policiesUnwatched is true if NetworkPolicies have to be read from the API server in each pass.
 	policiesUnwatched bool
 
+	// The following are memories, which forget knows, too.
 	paces paces
 	// refusals are of writes that the planner decides on, refusedBeside of the others.
 	refusals, refusedBeside refusals
@@ -101,20 +102,7 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.Etcd.Forget(req.String())
-		r.paces.forget(req.NamespacedName)
-		r.refusals.forget(req.NamespacedName)
-		r.refusedBeside.forget(req.NamespacedName)
-		r.logRequests.forget(req.NamespacedName)
-		r.retained.forget(req.NamespacedName)
-		r.certified.forget(req.NamespacedName)
-		r.told.forget(req.NamespacedName)
-		r.rewrites.forget(req.NamespacedName)
-		r.authenticated.forget(req.NamespacedName)
-		r.passwords.Forget(req.NamespacedName)
-		r.brake.forget(req.NamespacedName)
-		r.glances.forget(req.NamespacedName)
-		metrics.ForgetCluster(req.Namespace, req.Name)
+		r.forget(req.NamespacedName)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -122,9 +110,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	if p.declined != nil {
-		r.brake.forget(req.NamespacedName)
-		r.glances.forget(req.NamespacedName)
-		metrics.ForgetCluster(req.Namespace, req.Name)
+		r.forget(req.NamespacedName)
 		return r.settle(ctx, p)
 	}
 	r.logObserved(ctx, p)
