@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -261,13 +261,11 @@ func configOf(id *certificates.Identity) (*tls.Config, error) {
 	if id == nil {
 		return nil, nil //nolint:nilnil // plain text
 	}
-	pair, err := tls.X509KeyPair(id.Certificate, id.Key)
+	config, err := pki.ClientConfig(id.Certificate, id.Key, id.Roots)
 	if err != nil {
-		return nil, fmt.Errorf("read the operator's certificate: %w", err)
+		return nil, fmt.Errorf("be a client of the members: %w", err)
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(id.Roots)
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+	return config, nil
 }
 
 // certificatesDue reports whether Secrets or Certificates are to be written: that is decided on live reads, like everything that changes anything.

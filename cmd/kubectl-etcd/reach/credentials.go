@@ -3,7 +3,6 @@ package reach
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -65,13 +65,9 @@ func (a *Access) credentials(ctx context.Context, seen *Seen) (*tls.Config, erro
 	if c == nil || err != nil {
 		return nil, err
 	}
-	pair, err := tls.X509KeyPair(c.Certificate, c.Key)
+	config, err := pki.ClientConfig(c.Certificate, c.Key, c.CA)
 	if err != nil {
-		return nil, fmt.Errorf("the certificate to talk to members with: %w", err)
+		return nil, fmt.Errorf("the Secret with the certificate to talk to members with: %w", err)
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(c.CA) {
-		return nil, errors.New("the Secret with the certificate to talk to members with has no authority to trust")
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
+	return config, nil
 }

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"strconv"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -57,13 +57,12 @@ func configOf(ctx context.Context, live client.Reader, c *v1beta2.EtcdCluster) (
 	case !metav1.IsControlledBy(secret, c):
 		return nil, waiting(c, fmt.Sprintf("does not own Secret %s, by which the operator would connect: delete the Secret", name)), nil
 	}
-	pair, err := tls.X509KeyPair(secret.Data[certificates.KeyClientCertificate], secret.Data[certificates.KeyClientKey])
+	config, err := pki.ClientConfig(
+		secret.Data[certificates.KeyClientCertificate], secret.Data[certificates.KeyClientKey], secret.Data[certificates.KeyClientCA])
 	if err != nil {
-		return nil, waiting(c, fmt.Sprintf("has no valid certificate in Secret %s: %v; see its conditions", name, err)), nil
+		return nil, waiting(c, fmt.Sprintf("has a Secret %s by which the operator cannot connect: %v; see its conditions", name, err)), nil
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(secret.Data[certificates.KeyClientCA])
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil, nil
+	return config, nil, nil
 }
 
 func waiting(c *v1beta2.EtcdCluster, why string) *failure.Problem {
