@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
 
@@ -36,7 +37,7 @@ func peerRequest(o Observed, name string) pki.Request {
 // etcd's gateway connects to its own member with it, on behalf of users.
 func serverRequest(o Observed, name string) pki.Request {
 	n := o.Names
-	service := n.Cluster + "-client"
+	service := member.ClientService(n.Cluster)
 	names := []string{
 		n.host(name), "*." + n.headless(),
 		service, service + "." + n.Namespace, service + "." + n.Namespace + ".svc",

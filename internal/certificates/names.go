@@ -90,7 +90,7 @@ func (n Names) host(name string) string { return member.Host(name, n.Cluster, n.
 // headless is the DNS name that all members have in common.
 func (n Names) headless() string { return fmt.Sprintf("%s.%s.svc%s", n.Cluster, n.Namespace, n.Domain) }
 
-// service is the DNS name of the Service for clients, which resources.ClientServiceName names.
+// service is the DNS name of the Service for clients.
 func (n Names) service() string {
-	return fmt.Sprintf("%s-client.%s.svc%s", n.Cluster, n.Namespace, n.Domain)
+	return fmt.Sprintf("%s.%s.svc%s", member.ClientService(n.Cluster), n.Namespace, n.Domain)
 }

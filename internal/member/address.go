@@ -7,3 +7,6 @@ import "fmt"
 func Host(name, cluster, namespace, domain string) string {
 	return fmt.Sprintf("%s.%s.%s.svc%s", name, cluster, namespace, domain)
 }
+
+// ClientService is the name of the Service by which clients reach a cluster: it is made, and stands in the members' certificates.
+func ClientService(cluster string) string { return cluster + "-client" }

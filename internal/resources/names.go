@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // Labels of every object of a cluster. The first three are those of coreos/etcd-operator.
@@ -80,7 +81,7 @@ const FieldOwner = "etcd-operator"
 func PeerServiceName(cluster string) string { return cluster }
 
 // ClientServiceName is the name of the Service for clients.
-func ClientServiceName(cluster string) string { return cluster + "-client" }
+func ClientServiceName(cluster string) string { return member.ClientService(cluster) }
 
 // BudgetName is the name of the PodDisruptionBudget.
 func BudgetName(cluster string) string { return cluster }

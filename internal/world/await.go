@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -80,7 +81,7 @@ var legacyPod = plan.Pod{Name: clusterName + "-x2kd9s", UID: "legacy", Phase: pl
 func (k *Kube) conflicts() []plan.Conflict {
 	var all []plan.Conflict
 	if k.Taken {
-		all = append(all, plan.Conflict{Kind: "Service", Name: clusterName + "-client", Owner: "nobody"})
+		all = append(all, plan.Conflict{Kind: "Service", Name: member.ClientService(clusterName), Owner: "nobody"})
 	}
 	for i := range k.Pods {
 		if p := &k.Pods[i]; p.Former {
