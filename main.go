@@ -226,8 +226,8 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("set up a client: %w", err)
 	}
-	err = wait.PollUntilContextCancel(ctx, pause, true, func(context.Context) (bool, error) {
-		_, err := client.ServerVersion()
+	err = wait.PollUntilContextCancel(ctx, pause, true, func(ctx context.Context) (bool, error) {
+		_, err := client.ServerVersionWithContext(ctx)
 		if err != nil {
 			ctrl.Log.Info("waiting for the API server", "error", err.Error())
 		}

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -70,6 +74,30 @@ func TestSampleEvery(t *testing.T) {
 			t.Errorf("%q: %v", pace, err)
 		}
 	}
+}
+
+// TestAwaitAPIEnds has the operator be stopped while an API server takes its request and answers nothing.
+func TestAwaitAPIEnds(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- awaitAPI(ctx, &rest.Config{Host: silent.URL}) }()
+	<-asked
+	stop()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for the answer")
+	}
+	silent.CloseClientConnections() // of the request that is still waited for, if it is
+	silent.Close()
 }
 
 // TestPinnedImages wants the variables of the manifests to pin nothing as they are, and all images of etcd once the tags have been replaced by
