@@ -17,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -85,12 +86,7 @@ func quoted(err error) string {
 	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
 		text = answer.Status().Message
 	}
-	text = userInfo.ReplaceAllString(strings.Join(strings.Fields(text), " "), "://")
-	if len(text) > wordsKept {
-		const cut = "…"
-		text = strings.ToValidUTF8(text[:wordsKept-len(cut)], "") + cut
-	}
-	return text
+	return failure.Cut(userInfo.ReplaceAllString(strings.Join(strings.Fields(text), " "), "://"), wordsKept)
 }
 
 // afterTrial is how long an update is not tried again whose dry run passed and which was refused all the same. It would be prepared for
