@@ -55,7 +55,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 // agentPod is what the pod of the run's attempt is built from.
 func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
-	pod := agentpod.Base(b, "EtcdBackup", resources.LabelBackup)
+	pod := agentpod.Base(b, task.KindBackup, resources.LabelBackup)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
 	pod.Task.Storage, pod.Task.Timeout = p.storage, p.observed.Timeout

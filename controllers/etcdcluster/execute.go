@@ -162,7 +162,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 // seen it, and it does not count as what is to be created; or the object has another owner; or its labels were removed by hand, so it
 // is no longer found. Then they are restored, unless it is a claim that may hold data: it would count as the new one, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
-	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
+	wanted := maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
 	if !reconcile.Exists(err) {
 		return err
@@ -170,9 +170,9 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	if getErr := r.Live.Get(ctx, client.ObjectKeyFromObject(o), o); getErr != nil {
 		return getErr
 	}
-	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Terminating {
+	if !metav1.IsControlledBy(o, p.cluster) && !ofFormer(o, p.cluster) {
 		return fmt.Errorf("%w: %s belongs to %s: delete it, or give this cluster another name",
-			errNameTaken, o.GetName(), conflict.Owner)
+			errNameTaken, o.GetName(), reconcile.HolderOf(o))
 	}
 	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
 	_, numbered := o.GetLabels()[resources.LabelIncarnation]

@@ -18,7 +18,7 @@ func podConflict(pod *corev1.Pod, c *v1beta2.EtcdCluster) *plan.Conflict {
 	case !resources.LegacyPod(pod):
 		return conflict
 	case ours && conflict == nil:
-		return &plan.Conflict{Kind: "Pod", Name: pod.Name, Owner: "coreos/etcd-operator"}
+		return &plan.Conflict{Kind: plan.KindPod, Name: pod.Name, Owner: "coreos/etcd-operator"}
 	case !ours && metav1.GetControllerOf(pod) == nil:
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -262,16 +263,16 @@ func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
 
 // conflictOf describes the owner of an object that this cluster does not control, nil if it does.
 func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conflict {
-	owner := metav1.GetControllerOf(o)
-	if owner != nil && owner.UID == c.UID {
+	if metav1.IsControlledBy(o, c) {
 		return nil
 	}
-	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "no controller"}
-	if owner != nil {
-		conflict.Owner = owner.Kind + " " + owner.Name
-		conflict.Terminating = owner.Kind == "EtcdCluster" && owner.Name == c.Name
-	}
-	return conflict
+	return &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: reconcile.HolderOf(o), Terminating: ofFormer(o, c)}
+}
+
+// ofFormer reports whether an object that this cluster does not control is of a former one of its name, and about to go.
+func ofFormer(o client.Object, c *v1beta2.EtcdCluster) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && owner.Kind == "EtcdCluster" && owner.Name == c.Name
 }
 
 // endpoints are the pods' addresses, with the members' DNS names for TLS, so that it works from outside the cluster, too.

@@ -282,7 +282,7 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	asked := task.Task{
-		Writer: agentpod.Writer(p.restore, "EtcdRestore"), Timeout: restores.Timeout(&p.restore.Spec),
+		Writer: agentpod.Writer(p.restore, task.KindRestore), Timeout: restores.Timeout(&p.restore.Spec),
 		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.ImageOf(pod)),

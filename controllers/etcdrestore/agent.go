@@ -15,7 +15,7 @@ import (
 // agentPod is the pod of the run under way.
 func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	o := p.object
-	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
+	pod := agentpod.Base(o, task.KindRestore, resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
 	if restore.Saves(o) {

@@ -29,7 +29,7 @@ func (r *runner) toBeRoot(err error) string {
 	case c.Name != "" && r.Backup.TLS:
 		return fmt.Sprintf("authentication is enabled in EtcdCluster %s, and the certificate that the operator has for it names no user with "+
 			"the role root: put one with the common name root into the Secret in spec.tls.static.operatorSecret", nameOf(c))
-	case c.Name != "" && r.Writer.Kind != "EtcdBackup":
+	case c.Name != "" && r.Writer.Kind != task.KindBackup:
 		return fmt.Sprintf(nobody, nameOf(c))
 	case c.Name != "":
 		return fmt.Sprintf(nobody, nameOf(c)) + "; or back it up by spec.etcdEndpoints, with the password of a user with the role root in " +

@@ -44,15 +44,11 @@ func nameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 		return nil, client.IgnoreNotFound(err)
 	}
 	kind := wanted.OwnerReferences[0].Kind
-	holder := "no controller"
-	if ref := metav1.GetControllerOf(pod); ref != nil {
-		holder = ref.Kind + " " + ref.Name
-	}
 	switch {
 	case !metav1.IsControlledBy(pod, owner):
 		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"Pod %s belongs to %s, and %s %s needs that name: delete it, or give the %s another name",
-			pod.Name, holder, kind, owner.GetName(), kind)}, nil
+			pod.Name, reconcile.HolderOf(pod), kind, owner.GetName(), kind)}, nil
 	case !found(pod, wanted):
 		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"Pod %s has lost the labels that the operator finds it by: delete it", pod.Name)}, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -45,4 +46,12 @@ func changeFinalizers(ctx context.Context, c client.Client, o client.Object, cha
 		return fmt.Errorf("change the finalizers: %w", err)
 	}
 	return nil
+}
+
+// HolderOf is how messages call the controller of an object whose name somebody else needs.
+func HolderOf(o client.Object) string {
+	if ref := metav1.GetControllerOf(o); ref != nil {
+		return ref.Kind + " " + ref.Name
+	}
+	return "no controller"
 }
