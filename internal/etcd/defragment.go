@@ -65,11 +65,11 @@ func (p *Pool) BeginDefragment(ctx context.Context, cluster string, config *tls.
 		_ = client.Close()
 		return fmt.Errorf("defragment %s: %w", e.Pod, err)
 	}
-	go func() {
+	p.jobs.Go(func() {
 		defer cancel()
 		defer func() { _ = client.Close() }()
 		p.defragment(limited, cluster, client, e, size{before.GetDbSize(), before.GetDbSizeInUse()})
-	}()
+	})
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclien
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.upkeeps[cluster]
-	if u == nil || u.job == nil || u.job.endpoint != e { // the cluster was forgotten
+	if u == nil || u.job == nil || u.job.endpoint != e { // the cluster was forgotten, or the pool closed
 		return
 	}
 	if u.job = nil; err != nil {
@@ -151,6 +151,17 @@ func (p *Pool) Told(cluster string) []Defragmented {
 	told := u.told
 	u.told = nil
 	return told
+}
+
+// abandonJobs waits for no defragmentation any more. etcd goes on with it, so the members are asked what they are at before anything else is
+// begun, as by a process that has just started. The lock is held.
+func (p *Pool) abandonJobs() {
+	for _, u := range p.upkeeps {
+		if u.job != nil {
+			u.job.cancel()
+			u.job, u.looked = nil, 0
+		}
+	}
 }
 
 // forgetUpkeep forgets the databases of a cluster that is gone, and waits for none of them. The lock is held.

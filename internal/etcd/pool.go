@@ -50,6 +50,8 @@ type Pool struct {
 	lags     map[string]map[string]time.Time
 	upkeeps  map[string]*upkeep
 	samplers map[string]*sampler
+	// jobs are what goes on beside the passes.
+	jobs sync.WaitGroup
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -81,9 +83,10 @@ func (p *Pool) Forget(cluster string) {
 	delete(p.samplers, cluster)
 }
 
-// Close closes every connection. The pool can be used again, with new ones.
+// Close closes every connection, and returns once nothing goes on beside the passes. The pool can be used again, with new ones.
 func (p *Pool) Close() {
 	p.mu.Lock()
+	p.abandonJobs()
 	clusters := p.clusters
 	p.clusters = map[string]map[Endpoint]connection{}
 	p.mu.Unlock()
@@ -92,6 +95,7 @@ func (p *Pool) Close() {
 			c.close()
 		}
 	}
+	p.jobs.Wait()
 }
 
 // retain closes the connections to endpoints that are not among these.

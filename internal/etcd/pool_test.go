@@ -1,6 +1,7 @@
 package etcd_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -84,4 +85,33 @@ func TestPoolReuse(t *testing.T) {
 	want("a deleted cluster has none", 3, 2)
 	pool.Close()
 	want("nobody has any at the end", 3, 3)
+}
+
+// TestCloseDuringDefragmentation has the operator end while a member is defragmented: it waits for nothing and keeps no connection, and etcd
+// goes on.
+func TestCloseDuringDefragmentation(t *testing.T) {
+	m := embedtest.Start(t, 1).Members[0]
+	p, pool, c := newProxy(t, m.Address), newPool(t), client(t, m)
+	overwrite(t, c, 16) // more than a snapshot that nobody reads has sent already
+	reading, stop := context.WithCancel(t.Context())
+	defer stop()
+	if _, err := c.Snapshot(reading); err != nil { // nobody reads on, so the defragmentation has to wait
+		t.Fatal(err)
+	}
+	database(t, pool, true, false, m)
+	eventually(t, "a snapshot", func() bool { return database(t, pool, true, false, m).Databases[0].Copied })
+	e := endpoints(m)[0]
+	e.Address = p.address
+	if err := pool.BeginDefragment(t.Context(), t.Name(), nil, e); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "etcd at it", func() bool { return !database(t, newPool(t), true, false, m).Databases[0].Defragmenting.IsZero() })
+	pool.Close()
+	eventually(t, "no connection", func() bool { return p.made.Load() > 0 && p.ended.Load() == p.made.Load() })
+	if database(t, newPool(t), true, false, m).Databases[0].Defragmenting.IsZero() {
+		t.Error("etcd does not go on")
+	}
+	if told := pool.Told(t.Name()); len(told) > 0 {
+		t.Errorf("it is told of: %+v", told)
+	}
 }
