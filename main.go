@@ -44,6 +44,9 @@ import (
 // memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
 
+// maxPace has members asked once a second.
+const maxPace = int(anomaly.Every / time.Second)
+
 // sampleEvery is how often members are asked for their metrics, 0 for the usual time. Tests make it, the day that habits are made of, and the time
 // for which a patch release is tried, shorter by that factor: nobody waits for a day. It is not for use.
 func sampleEvery(pace string) (time.Duration, error) {
@@ -80,9 +83,6 @@ func newPool(pace string) (*etcd.Pool, error) {
 	pool.SampleEvery = every
 	return pool, nil
 }
-
-// maxPace has members asked once a second.
-const maxPace = int(anomaly.Every / time.Second)
 
 // options are the command line.
 type options struct {

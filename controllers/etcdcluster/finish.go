@@ -109,7 +109,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if again, matters := upkeepAgain(p); matters {
 		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
-	if every := r.Etcd.SampleEvery; every > 0 && (p.habits != nil || p.observed.Cluster.Autopilot.Resources != plan.ModeOff) { // sooner than idle clusters are looked at, for tests
+	if every := r.Etcd.SampleEvery; every > 0 { // sooner than idle clusters are looked at, for tests
 		result.RequeueAfter = min(result.RequeueAfter, every)
 	}
 	if again, matters := r.autopilotAgain(p); matters {

@@ -28,7 +28,7 @@ type comparisons struct {
 }
 
 // Compare compares the voters' data where that is due, and returns the last comparisons, two at most, the earlier one first. None means
-// that nothing is known, not that the data is the same.
+// that nothing is known, not that the data is the same. Again is when it may have to be compared again, 0 if nothing is to be confirmed.
 //
 // etcd hashes all keys with each compaction and keeps the last ten hashes in memory (mvcc/hash.go). HashKV at the revision of any of these
 // compactions costs nothing, and at a revision below the last compaction's it never costs anything: there is such a hash, or etcd refuses
@@ -51,7 +51,7 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 	if corrupt {
 		known.found = slices.DeleteFunc(known.found, func(f plan.Comparison) bool { return !f.Differs() })
 	}
-	if again = p.SampleEvery; c.hurries(now) {
+	if c.hurries(now) {
 		again = sampleSoon
 	}
 	return slices.Clone(known.found), again

@@ -84,7 +84,9 @@ func TestHabitsAskOnce(t *testing.T) {
 	}
 	before := asked()
 	for range 5 {
-		w.pool.Compare(t.Context(), t.Name(), s)
+		if _, again := w.pool.Compare(t.Context(), t.Name(), s); again != 0 {
+			t.Errorf("nothing is to be confirmed, and it asks to be called again in %s", again)
+		}
 		w.pool.Usages(t.Context(), t.Name(), s)
 		w.pool.Habits(t.Context(), t.Name(), s, true)
 	}
