@@ -185,3 +185,10 @@ func runsNewer(o Observed, i int) Observed {
 		}
 	})
 }
+
+// initialID is the ID of an initial member.
+func initialID(o Observed, i int) member.ID {
+	b := o.Cluster.Bootstrap
+	ids, _ := IDs(b.Token, o.Cluster.peerURLs(b.Members))
+	return member.ID(ids[name(i)])
+}

@@ -278,13 +278,6 @@ func born(o Observed, i int) Observed {
 	return o
 }
 
-// initialID is the ID of an initial member.
-func initialID(o Observed, i int) member.ID {
-	b := o.Cluster.Bootstrap
-	ids, _ := IDs(b.Token, o.Cluster.peerURLs(b.Members))
-	return member.ID(ids[name(i)])
-}
-
 func withPermits(o Observed) Observed {
 	o.Pods = append([]Pod{}, o.Pods...)
 	for i := range o.Pods {
