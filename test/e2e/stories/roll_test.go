@@ -124,7 +124,8 @@ var rollFaults = []fault{
 			ids := s.ids()
 			s.breaking()
 			s.edit(func(spec *v1beta2.EtcdClusterSpec) {
-				spec.Pod.Template = &runtime.RawExtension{Raw: []byte(`{"spec": {"containers": [{"name": "beside", "image": "registry.invalid/beside:1"}]}}`)}
+				spec.Pod.Template = &runtime.RawExtension{Raw: []byte(`{"spec": {"containers": [{"name": "beside", "image": "registry.invalid/beside:1",
+					"securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}}`)}
 			})
 			s.says(v1beta2.ConditionDegraded, v1beta2.ReasonUpdateStopped)
 			s.never("a member is given up that serves in a pending pod", givesUpAfter, func(context.Context) bool { return s.ids() != ids })
