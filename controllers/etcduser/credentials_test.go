@@ -38,7 +38,7 @@ func (e *env) credentials(t *testing.T) {
 		secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, v1beta2.GroupVersion.WithKind("EtcdCluster"))}
 		secret.Data[certificates.KeyClientKey] = []byte("broken")
 	})
-	e.waitsFor(t, user, "has no valid certificate in Secret "+secret.Name)
+	e.waitsFor(t, user, "has a Secret "+secret.Name+" by which the operator cannot connect: read the client's certificate")
 	must(t, e.Delete(t.Context(), user))
 	e.edit(t, secret, func() { secret.OwnerReferences = nil })
 	e.waitsFor(t, user, "does not own Secret "+secret.Name)
