@@ -124,12 +124,12 @@ func TestSecuredLearner(t *testing.T) {
 		Token:          permit.Token, PodUID: joiner.uid, Attempt: 1,
 	})
 	joiner.run()
-	joiner.says("waiting until etcd can join")
+	joiner.says("waiting until etcd may start")
 	if err := joiner.end(syscall.SIGTERM); err != nil {
 		t.Fatalf("it ended with %v:\n%s", err, joiner.said())
 	}
 	joiner.run()
-	joiner.says("waiting until etcd can join")
+	joiner.says("waiting until etcd may start")
 	exchange(t, pathsIn(joiner.dir).Certificates, good)
 	joiner.serves("/livez")
 	promote(t, etcd, added.Member.ID)
