@@ -102,7 +102,7 @@ const (
 	// ReasonWaitingForLearner means that a new member is a learner, and waits to join or is still copying the data.
 	//
 	// Usually nothing: it takes as long as transferring the database over the network. If it does not end, kubectl logs POD -c etcd says
-	// which member cannot be reached, or which list of members it gave ("waiting until etcd can join"). While
+	// which member cannot be reached, or which list of members it gave ("waiting until etcd may start"). While
 	// etcd's alarm CORRUPT stands no learner gets a vote: see the reason Corrupt.
 	ReasonWaitingForLearner = "WaitingForLearner"
 	// ReasonWaitingForBudget means that the PodDisruptionBudget is being changed so that no member is evicted at the same time.
