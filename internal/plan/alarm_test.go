@@ -55,7 +55,8 @@ func TestAlarms(t *testing.T) {
 		},
 		"Auto Pilot looks for the member that is wrong": {
 			edit(all(Alarm{AlarmCorrupt, id(2)}), func(o *Observed) { o.Cluster.Autopilot.Diverged = ModeOn }), v1beta2.ReasonCorrupt,
-			[]string{"names c-2", "Auto Pilot replaces a member that a majority proves wrong, and disarms the alarm, unless status.autopilot.held", "by hand"}, nil,
+			[]string{"names c-2", "Auto Pilot replaces a member that a majority proves wrong, and disarms the alarm, unless status.autopilot.held", "by hand"},
+			nil,
 		},
 		"nobody, where etcd cannot tell": {
 			all(Alarm{AlarmCorrupt, 0}), v1beta2.ReasonCorrupt,
