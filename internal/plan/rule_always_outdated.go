@@ -31,8 +31,9 @@ func statusOutdated(v *view) Action {
 // initial one, and never its ID.
 func (v *view) mayHaveStarted(name string, cluster, id member.ID) bool {
 	b := v.Cluster.Bootstrap
-	ids, _ := IDs(b.Token, v.Cluster.peerURLs(b.Members))
-	if uint64(cluster) != b.ClusterID || uint64(id) != ids[name] {
+	ids, computed := IDs(b.Token, v.Cluster.peerURLs(b.Members))
+	// With another cluster domain in the spec by now the URLs are others, and nothing follows from the IDs.
+	if uint64(cluster) != b.ClusterID || computed == b.ClusterID && uint64(id) != ids[name] {
 		return false
 	}
 	if b.Restore != "" {

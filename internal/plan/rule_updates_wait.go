@@ -48,7 +48,7 @@ func (v *view) waitForVoters(but uint64) Action {
 // get may be the one that mends it.
 func (v *view) halted(m Member) bool {
 	p := v.pods[m.Name]
-	return v.healthy(m) && v.change(m).restartsPod() && !p.Deleting && !p.Ready && (p.StartProblem != "" || !v.readyChangedRecently(p))
+	return v.healthy(m) && v.inSync(m) && v.change(m).restartsPod() && !p.Deleting && !p.Ready && (p.StartProblem != "" || !v.readyChangedRecently(p))
 }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.
