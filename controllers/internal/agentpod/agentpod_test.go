@@ -46,7 +46,7 @@ func TestRefusal(t *testing.T) {
 		"none":                        {},
 		"a quota":                     {apierrors.NewForbidden(pods, "b-1", errors.New("exceeded quota")), true},
 		"a webhook's own conflict":    {denied, true},
-		"a webhook that is not there": {apierrors.NewInternalError(errors.New(`failed calling webhook "w": no route to host`)), true},
+		"a webhook that is not there": {apierrors.NewInternalError(errors.New(`failed calling webhook "w": no route to host`)), false},
 		"too large":                   {apierrors.NewRequestEntityTooLargeError("no"), true},
 		"a conflict":                  {apierrors.NewConflict(pods, "b-1", nil), false},
 		"an error of the API server":  {apierrors.NewInternalError(errors.New("etcdserver: no leader")), false},

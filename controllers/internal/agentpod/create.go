@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,10 +58,10 @@ func nameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 }
 
 // refusal says why the API server rejects a pod with this spec.pod, or in this namespace: a quota, a policy, a webhook, or an invalid
-// field. It is nil if the request failed for another reason, such as that the namespace is being deleted, or that the API server has just
-// started.
+// field. It is nil if the request failed for another reason, such as that the namespace is being deleted, that the API server has just started, or that
+// a webhook is not reached: that ends by itself, and a restore has few attempts.
 func refusal(err error) *failure.Problem {
-	if !reconcile.Refused(err) || outage.Starting(err) {
+	if !reconcile.Refused(err) || outage.Starting(err) || apierrors.IsInternalError(err) && !reconcile.Denied(err) {
 		return nil
 	}
 	return &failure.Problem{
