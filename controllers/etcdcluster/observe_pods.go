@@ -127,11 +127,19 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 		return plan.Running
 	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return plan.Finished
-	case hasRun(containerOf(pod)) && pod.Annotations[member.PermitAnnotation] != "":
+	case hasRun(containerOf(pod)) && !startsAnew(pod) && pod.Annotations[member.PermitAnnotation] != "":
 		return plan.Running
 	default:
 		return plan.Pending
 	}
+}
+
+// startsAnew reports whether the node makes all of the pod again, as after a reboot: etcd has run, and cannot before that is done.
+func startsAnew(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting != nil }) ||
+		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionFalse
+		})
 }
 
 func hasRun(s corev1.ContainerStatus) bool {

@@ -177,6 +177,7 @@ func TestPendingForAnotherContainer(t *testing.T) {
 		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
 	}
 	permit := map[string]string{member.PermitAnnotation: `{"mode":"resume"}`}
+	const again = "its node cannot start it again"
 	for title, c := range map[string]struct {
 		annotations map[string]string
 		init, etcd  corev1.ContainerState
@@ -191,6 +192,7 @@ func TestPendingForAnotherContainer(t *testing.T) {
 		"etcd's image is missing": {permit, running, waiting("ImagePullBackOff"), running, plan.Pending, true, "container etcd: ImagePullBackOff"},
 		"a Secret is missing":     {permit, running, waiting("CreateContainerConfigError"), running, plan.Pending, true, "container etcd: CreateContainerConfigError"},
 		"the first image is":      {permit, waiting("ErrImagePull"), waiting("PodInitializing"), waiting("PodInitializing"), plan.Pending, true, "container first: ErrImagePull"},
+		again:                     {permit, waiting("CreateContainerError"), waiting("PodInitializing"), waiting("PodInitializing"), plan.Pending, false, "container first: CreateContainerError"},
 		"the node cannot make it": {permit, running, waiting("CreateContainerError"), running, plan.Pending, false, "container etcd: CreateContainerError"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -199,6 +201,10 @@ func TestPendingForAnotherContainer(t *testing.T) {
 				InitContainerStatuses: []corev1.ContainerStatus{{Name: "first", State: c.init}},
 				ContainerStatuses:     []corev1.ContainerStatus{{Name: "etcd", State: c.etcd}, {Name: "other", State: c.other}},
 			}}
+			if title == again {
+				ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}
+				pod.Status.ContainerStatuses[0].LastTerminationState = ended
+			}
 			seen := podOf(pod)
 			if seen.Phase != c.phase || seen.ProblemAnywhere != c.anywhere || !strings.HasPrefix(seen.StartProblem, c.says) ||
 				(c.says == "") != (seen.StartProblem == "") {
