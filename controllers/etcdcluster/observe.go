@@ -119,7 +119,7 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 }
 
 // sample samples the voters' metrics, compares their data, and looks at how their disks did and at what they use of CPU and memory, unless Auto
-// Pilot has no use for that: whose replacement was begun, or who is in doubt, may be found to be right. Usages come last: a comparison may have read the metrics.
+// Pilot has no use for that: whose replacement was begun, or who is in doubt, may be found to be right.
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
 	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
 	compares, relocates := p.comparesData(), c.Autopilot.Relocation != plan.ModeOff

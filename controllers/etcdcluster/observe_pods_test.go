@@ -177,34 +177,37 @@ func TestPendingForAnotherContainer(t *testing.T) {
 		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
 	}
 	permit := map[string]string{member.PermitAnnotation: `{"mode":"resume"}`}
-	const again = "its node cannot start it again"
+	first := func(state corev1.ContainerState) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: "etcd", State: state}
+	}
+	again := func(state corev1.ContainerState) corev1.ContainerStatus {
+		ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}
+		return corev1.ContainerStatus{Name: "etcd", State: state, LastTerminationState: ended}
+	}
 	for title, c := range map[string]struct {
 		annotations map[string]string
-		init, etcd  corev1.ContainerState
+		init        corev1.ContainerState
+		etcd        corev1.ContainerStatus
 		other       corev1.ContainerState
 		phase       plan.Phase
 		anywhere    bool
 		says        string
 	}{
-		"etcd runs":               {permit, running, running, waiting("ErrImagePull"), plan.Running, true, "container other: ErrImagePull"},
-		"etcd runs, not started":  {permit, running, running, waiting("ContainerCreating"), plan.Running, false, ""},
-		"etcd may not run yet":    {nil, running, running, waiting("ErrImagePull"), plan.Pending, true, "container other: ErrImagePull"},
-		"etcd's image is missing": {permit, running, waiting("ImagePullBackOff"), running, plan.Pending, true, "container etcd: ImagePullBackOff"},
-		"a Secret is missing":     {permit, running, waiting("CreateContainerConfigError"), running, plan.Pending, true, "container etcd: CreateContainerConfigError"},
-		"the first image is":      {permit, waiting("ErrImagePull"), waiting("PodInitializing"), waiting("PodInitializing"), plan.Pending, true, "container first: ErrImagePull"},
-		again:                     {permit, waiting("CreateContainerError"), waiting("PodInitializing"), waiting("PodInitializing"), plan.Pending, false, "container first: CreateContainerError"},
-		"the node cannot make it": {permit, running, waiting("CreateContainerError"), running, plan.Pending, false, "container etcd: CreateContainerError"},
+		"etcd runs":                      {permit, running, first(running), waiting("ErrImagePull"), plan.Running, true, "container other: ErrImagePull"},
+		"etcd runs, not started":         {permit, running, first(running), waiting("ContainerCreating"), plan.Running, false, ""},
+		"etcd may not run yet":           {nil, running, first(running), waiting("ErrImagePull"), plan.Pending, true, "container other: ErrImagePull"},
+		"etcd's image is missing":        {permit, running, first(waiting("ImagePullBackOff")), running, plan.Pending, true, "container etcd: ImagePullBackOff"},
+		"a Secret is missing":            {permit, running, first(waiting("CreateContainerConfigError")), running, plan.Pending, true, "container etcd: CreateContainerConfigError"},
+		"the first image is":             {permit, waiting("ErrImagePull"), first(waiting("PodInitializing")), waiting("PodInitializing"), plan.Pending, true, "container first: ErrImagePull"},
+		"its node cannot start it again": {permit, waiting("CreateContainerError"), again(waiting("PodInitializing")), waiting("PodInitializing"), plan.Pending, false, "container first: CreateContainerError"},
+		"the node cannot make it":        {permit, running, first(waiting("CreateContainerError")), running, plan.Pending, false, "container etcd: CreateContainerError"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}, Status: corev1.PodStatus{
 				Phase:                 corev1.PodPending,
 				InitContainerStatuses: []corev1.ContainerStatus{{Name: "first", State: c.init}},
-				ContainerStatuses:     []corev1.ContainerStatus{{Name: "etcd", State: c.etcd}, {Name: "other", State: c.other}},
+				ContainerStatuses:     []corev1.ContainerStatus{c.etcd, {Name: "other", State: c.other}},
 			}}
-			if title == again {
-				ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}
-				pod.Status.ContainerStatuses[0].LastTerminationState = ended
-			}
 			seen := podOf(pod)
 			if seen.Phase != c.phase || seen.ProblemAnywhere != c.anywhere || !strings.HasPrefix(seen.StartProblem, c.says) ||
 				(c.says == "") != (seen.StartProblem == "") {

@@ -104,20 +104,27 @@ func TestFirstStartCutShort(t *testing.T) {
 	p.serves("/readyz")
 }
 
-// TestLearner first has a permit with a list of members that is not the cluster's, and with a member that cannot be reached. etcd
-// would end at that; the permit must not be used up by it.
-func TestLearner(t *testing.T) {
-	first, permit := firstMember(t)
+// addLearner adds a learner to the cluster that the first member was permitted to start, and returns its pod and its permit to join.
+func addLearner(t *testing.T, first *pod, permit member.Permit) (*pod, member.Permit) {
+	t.Helper()
 	joiner := newPod(t, "db-1")
 	added, err := first.etcd().MemberAddAsLearner(t.Context(), []string{joiner.peerURL()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := permit.InitialCluster + "," + joiner.name + "=" + joiner.peerURL()
-	join := member.Permit{
-		Mode: member.ModeJoin, ClusterID: permit.ClusterID, MemberID: member.ID(added.Member.ID),
-		InitialCluster: all + ",db-2=http://127.0.0.1:1", Token: permit.Token, PodUID: joiner.uid, Attempt: 1,
+	return joiner, member.Permit{
+		Mode: member.ModeJoin, ClusterID: permit.ClusterID, MemberID: member.ID(added.Member.ID), Token: permit.Token,
+		InitialCluster: permit.InitialCluster + "," + joiner.name + "=" + joiner.peerURL(), PodUID: joiner.uid, Attempt: 1,
 	}
+}
+
+// TestLearner first has a permit with a list of members that is not the cluster's, and with a member that cannot be reached. etcd
+// would end at that; the permit must not be used up by it.
+func TestLearner(t *testing.T) {
+	first, permit := firstMember(t)
+	joiner, join := addLearner(t, first, permit)
+	all := join.InitialCluster
+	join.InitialCluster = all + ",db-2=http://127.0.0.1:1"
 	joiner.permit(join)
 	joiner.run()
 	joiner.says("lists the members")
@@ -127,7 +134,7 @@ func TestLearner(t *testing.T) {
 	join.InitialCluster = all
 	joiner.permit(join)
 	joiner.serves("/livez")
-	promote(t, first.etcd(), added.Member.ID)
+	promote(t, first.etcd(), uint64(join.MemberID))
 	joiner.serves("/readyz")
 
 	// It keeps its identity without a permit for nothing, and does not take over another member's data.
@@ -147,17 +154,10 @@ func TestLearner(t *testing.T) {
 // and the kubelet makes the same pod's emptyDirs again: the member must not start without what it has acknowledged.
 func TestDiskReplacedUnderPod(t *testing.T) {
 	first, permit := firstMember(t)
-	joiner := newPod(t, "db-1")
-	added, err := first.etcd().MemberAddAsLearner(t.Context(), []string{joiner.peerURL()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	joiner.permit(member.Permit{
-		Mode: member.ModeJoin, ClusterID: permit.ClusterID, MemberID: member.ID(added.Member.ID), Token: permit.Token,
-		InitialCluster: permit.InitialCluster + "," + joiner.name + "=" + joiner.peerURL(), PodUID: joiner.uid, Attempt: 1,
-	})
+	joiner, join := addLearner(t, first, permit)
+	joiner.permit(join)
 	joiner.run()
-	promote(t, first.etcd(), added.Member.ID)
+	promote(t, first.etcd(), uint64(join.MemberID))
 	published(t, first.etcd(), joiner.name)
 	_ = joiner.end(syscall.SIGKILL)
 	remove(t, joiner.data)

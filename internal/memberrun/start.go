@@ -120,13 +120,13 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 		return nil, member.Start{}, false, err
 	}
 	var waiting waiting
-	patient := time.Now().Add(beginPatience)
+	patient, started := time.Now().Add(beginPatience), false
 	for {
 		permit, err := awaitPermit(ctx, c.paths.Permit)
 		if err != nil {
 			return nil, member.Start{}, false, err
 		}
-		start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit, false)
+		start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit, started)
 		if err != nil || !empty {
 			return permit, start, empty, err
 		}
@@ -135,11 +135,10 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 			ask = beginnable
 		}
 		why := ask(ctx, peers, c.config.Name, permit)
-		switch {
-		case errors.Is(why, errStarted):
-			start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit, true)
-			return permit, start, empty, err
-		case why == nil, start.State == member.StateNew && time.Now().After(patient):
+		if started = errors.Is(why, errStarted); started {
+			continue
+		}
+		if why == nil || start.State == member.StateNew && time.Now().After(patient) {
 			return permit, start, empty, nil
 		}
 		if err := c.check(); err != nil {

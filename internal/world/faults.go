@@ -111,7 +111,7 @@ var faults = map[Kind]transition{
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
 		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
 	},
-	diskReplaced: { // while nobody else runs, nothing tells that the member was started, neither to etcd
+	diskReplaced: { // while nobody else runs, nothing tells that the member was started, not even to etcd
 		name: "the disk of the node is replaced below the pod",
 		ifPod: func(w *World, p *Pod) bool {
 			return p.runs() && !p.Persistent && w.disk(p) != nil && p.Permit != nil &&
