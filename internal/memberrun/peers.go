@@ -25,8 +25,8 @@ const (
 	// peerTimeout is etcd's own limit for the whole request (getClusterFromRemotePeers in its server). etcd also limits dialing, to 1 s
 	// and the election timeout: a member that takes longer to connect to passes here, and may still make etcd end.
 	peerTimeout = 10 * time.Second
-	// beginTimeout is how long each of the initial members may take to answer another one.
-	beginTimeout = 2 * time.Second
+	// otherTimeout is how long a member may take to answer whose answer etcd does not need in order to start.
+	otherTimeout = 2 * time.Second
 	// maxMemberList is the most bytes that are read of an answer: a member takes a few hundred.
 	maxMemberList = 64 << 10
 	// logEvery is the shortest time between two lines in the log about what is waited for, and maxWords its length in bytes: they may
@@ -39,30 +39,38 @@ const (
 // and ends unless the first one that answers lists just the members of the permit. A name that does not resolve yet, or a member that has
 // not heard of the learner yet, would use up the permit, and the kubelet would wait ever longer until it starts the container again.
 //
-// It is errStarted if they list the learner as started: its log is lost, and etcd would start without. It could vote for a leader that lacks what
-// this member has acknowledged, until the first message of the present leader makes it panic.
+// It is errStarted if any that answers lists the learner as started: its log is lost, and etcd would start without. It could vote for a leader that
+// lacks what this member has acknowledged, until the first message of the present leader makes it panic.
 func joinable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
 	urls := peerURLs(permit.InitialCluster)
 	own := urls[name]
 	want := slices.Sorted(maps.Values(urls))
-	err := fmt.Errorf("no other member is in %q", permit.InitialCluster)
+	why := fmt.Errorf("no other member is in %q", permit.InitialCluster)
+	answered, timeout := false, peerTimeout
 	for _, url := range want { // etcd asks in this order, too
 		if url == own {
 			continue
 		}
-		var listed []listedMember
-		if listed, err = askMembers(ctx, peers, url, permit.ClusterID); err != nil {
-			continue
-		}
-		if listsStarted(listed, permit) {
+		listed, err := askMembers(ctx, peers, url, permit.ClusterID, timeout)
+		switch {
+		case listsStarted(listed, permit):
 			return errStarted
+		case answered: // etcd believes the first one
+		case err != nil:
+			why = err
+		default:
+			answered, timeout, why = true, otherTimeout, sameMembers(url, peerURLsOf(listed), want)
 		}
-		if found := peerURLsOf(listed); !slices.Equal(found, want) {
-			return fmt.Errorf("%s lists the members %v instead of %v", url, found, want)
-		}
+	}
+	return why
+}
+
+// sameMembers is an error unless the member with that URL lists the members that etcd is to join.
+func sameMembers(url string, listed, want []string) error {
+	if slices.Equal(listed, want) {
 		return nil
 	}
-	return err
+	return fmt.Errorf("%s lists the members %v instead of %v", url, listed, want)
 }
 
 // errStarted means that another member lists this one as started.
@@ -78,9 +86,7 @@ func beginnable(ctx context.Context, peers *http.Client, name string, permit *me
 		if other == name {
 			continue
 		}
-		asking, cancel := context.WithTimeout(ctx, beginTimeout)
-		listed, err := askMembers(asking, peers, url, permit.ClusterID)
-		cancel()
+		listed, err := askMembers(ctx, peers, url, permit.ClusterID, otherTimeout)
 		switch {
 		case listsStarted(listed, permit):
 			return errStarted
@@ -133,8 +139,8 @@ var errOther = errors.New("no answer of a member")
 
 // askMembers returns the members as one of them lists them, by the request that etcd makes itself. A member of another cluster may have
 // the address by now.
-func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) (members []listedMember, err error) {
-	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
+func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID, timeout time.Duration) (members []listedMember, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", http.NoBody)
 	if err != nil {
