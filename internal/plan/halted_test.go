@@ -34,6 +34,7 @@ func TestHalted(t *testing.T) {
 		"it may become ready":                             {rolled(halts("", time.Minute, 1), 1), Wait{Reason: v1beta2.ReasonWaitingForMember}},
 		"another one has an update, too, and it is first": {unserved(rolled(halts(missing, time.Minute, 2), 1, 2), 2), recreated(2)},
 		"two are":          {unserved(rolled(halts(missing, time.Minute, 1, 2), 1, 2), 1), recreated(1)},
+		"so is the leader": {unserved(rolled(halts(missing, time.Minute, 0, 1), 0, 1), 1), recreated(1)},
 		"it has no etcd":   {silent(rolled(halts(missing, time.Minute, 1), 1), 1), recreated(1)},
 		"one is not due":   {rolled(halts(missing, time.Minute, 1, 2), 1), stopped},
 		"all as asked for": {closed(edit(healthyCluster(3, true), halts(missing, time.Minute, 1))), stopped},

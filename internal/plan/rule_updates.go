@@ -193,15 +193,15 @@ func addReplacement(v *view) Action {
 	return v.newMembers(1, v.newVersion())
 }
 
-// turn orders the voters that are to be updated: those that are halted first, then followers, then the leader.
-func (v *view) turn(m Member) int {
-	switch {
-	case v.halted(m):
-		return 0
-	case m.ID != v.Leader:
-		return 1
+// turn orders the voters that are to be updated: those that are halted first; of these, and of the others, the leader last.
+func (v *view) turn(m Member) (turn int) {
+	if !v.halted(m) {
+		turn += 2
 	}
-	return 2
+	if m.ID == v.Leader {
+		turn++
+	}
+	return turn
 }
 
 // nextToUpdate returns the member to restart or recreate next, in their turn, and what updates it; the zero Member if
