@@ -52,10 +52,22 @@ func podOf(pod *corev1.Pod) plan.Pod {
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
 	}
+	readConditions(pod, &seen)
+	return seen
+}
+
+// readConditions reads what the conditions say of the pod's start, of whether it is ready, and of a resize.
+func readConditions(pod *corev1.Pod, seen *plan.Pod) {
 	for _, c := range pod.Status.Conditions {
 		switch c.Type {
+		case corev1.ContainersReady:
+			seen.SidecarNotReady = c.Status == corev1.ConditionFalse && containerOf(pod).Ready
 		case corev1.PodReady:
 			seen.Ready, seen.ReadyChanged = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		case corev1.PodInitialized, corev1.PodReadyToStartContainers:
+			if c.LastTransitionTime.After(seen.Prepared) {
+				seen.Prepared = c.LastTransitionTime.Time
+			}
 		case corev1.PodResizePending, corev1.PodResizeInProgress:
 			seen.Resizing, seen.ResizingSince = fmt.Sprintf("%s: %s", c.Reason, c.Message), c.LastTransitionTime.Time
 			late := c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation // it is about what was asked for before
@@ -63,7 +75,6 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		default:
 		}
 	}
-	return seen
 }
 
 // storageLimit is how much of its node's disk a pod may use: the kubelet compares the sum of what its containers are limited to with what is on
@@ -127,11 +138,17 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 		return plan.Running
 	case pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return plan.Finished
-	case hasRun(containerOf(pod)) && !startsAnew(pod) && pod.Annotations[member.PermitAnnotation] != "":
+	case etcdStays(pod) && pod.Annotations[member.PermitAnnotation] != "":
 		return plan.Running
 	default:
 		return plan.Pending
 	}
+}
+
+// etcdStays reports whether etcd's container runs, or has, and the node only has to start it again.
+func etcdStays(pod *corev1.Pod) bool {
+	etcd := containerOf(pod)
+	return etcd.State.Running != nil || hasRun(etcd) && !startsAnew(pod)
 }
 
 // startsAnew reports whether the node makes all of the pod again, as after a reboot: etcd has run, and cannot before that is done.

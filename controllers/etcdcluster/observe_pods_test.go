@@ -3,6 +3,7 @@ package etcdcluster
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -195,6 +196,7 @@ func TestPendingForAnotherContainer(t *testing.T) {
 	}{
 		"etcd runs":                      {permit, running, first(running), waiting("ErrImagePull"), plan.Running, true, "container other: ErrImagePull"},
 		"etcd runs, not started":         {permit, running, first(running), waiting("ContainerCreating"), plan.Running, false, ""},
+		"a sidecar ends again and again": {permit, waiting("CrashLoopBackOff"), first(running), waiting("ContainerCreating"), plan.Running, false, ""},
 		"etcd may not run yet":           {nil, running, first(running), waiting("ErrImagePull"), plan.Pending, true, "container other: ErrImagePull"},
 		"etcd's image is missing":        {permit, running, first(waiting("ImagePullBackOff")), running, plan.Pending, true, "container etcd: ImagePullBackOff"},
 		"a Secret is missing":            {permit, running, first(waiting("CreateContainerConfigError")), running, plan.Pending, true, "container etcd: CreateContainerConfigError"},
@@ -212,6 +214,50 @@ func TestPendingForAnotherContainer(t *testing.T) {
 			if seen.Phase != c.phase || seen.ProblemAnywhere != c.anywhere || !strings.HasPrefix(seen.StartProblem, c.says) ||
 				(c.says == "") != (seen.StartProblem == "") {
 				t.Errorf("phase %v, anywhere %t, problem %q", seen.Phase, seen.ProblemAnywhere, seen.StartProblem)
+			}
+		})
+	}
+}
+
+// TestConditions reads what the kubelet and the node controller say of a pod.
+func TestConditions(t *testing.T) {
+	now := time.Now().Truncate(time.Second)
+	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus, ago time.Duration) corev1.PodCondition {
+		return corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(now.Add(-ago))}
+	}
+	for title, c := range map[string]struct {
+		etcd          bool // is ready
+		conditions    []corev1.PodCondition
+		ready, beside bool
+		prepared      time.Duration // ago
+	}{
+		"all is well": {true, []corev1.PodCondition{
+			condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, time.Hour), condition(corev1.PodInitialized, corev1.ConditionTrue, time.Minute),
+			condition(corev1.PodReady, corev1.ConditionTrue, 0), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
+		}, true, false, time.Minute},
+		"another container is not ready": {true, []corev1.PodCondition{
+			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
+			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+		}, false, true, time.Hour},
+		"etcd is not": {false, []corev1.PodCondition{
+			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
+			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+		}, false, false, time.Hour},
+		"the node controller has not heard of its node": {true, []corev1.PodCondition{
+			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
+			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionTrue, time.Hour),
+		}, false, false, time.Hour},
+		"its node makes it again": {false, []corev1.PodCondition{
+			condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, time.Second), condition(corev1.PodInitialized, corev1.ConditionFalse, time.Minute),
+			condition(corev1.PodReady, corev1.ConditionFalse, time.Hour), condition(corev1.ContainersReady, corev1.ConditionFalse, time.Hour),
+		}, false, false, time.Second},
+	} {
+		t.Run(title, func(t *testing.T) {
+			seen := podOf(&corev1.Pod{Status: corev1.PodStatus{
+				Conditions: c.conditions, ContainerStatuses: []corev1.ContainerStatus{{Name: "etcd", Ready: c.etcd}},
+			}})
+			if seen.Ready != c.ready || seen.SidecarNotReady != c.beside || !seen.Prepared.Equal(now.Add(-c.prepared)) {
+				t.Errorf("ready %t, sidecar not ready %t, prepared %v", seen.Ready, seen.SidecarNotReady, seen.Prepared)
 			}
 		})
 	}

@@ -33,6 +33,12 @@ var stalled = map[string]scenario{
 	"a volume never mounts, from 1 to 3": {
 		sizes: []int{1, 3}, only: world.MountFaults, faults: 2, full: 3,
 	},
+	"a sidecar never starts, then another template": {
+		sizes: []int{3}, first: template(world.BadSidecar), edits: []edit{template(0)}, only: world.CutOffs, faults: 1, full: 2,
+	},
+	"a sidecar never starts, then back": {
+		sizes: []int{3}, edits: []edit{template(world.BadSidecar), template(0)}, only: world.CutOffs, faults: 1, full: 2,
+	},
 	"a dead node stays": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, only: world.SilentFaults, silent: true, faults: 1, full: 2,
 	},

@@ -14,7 +14,7 @@ func TestHalted(t *testing.T) {
 		return func(o *Observed) {
 			for _, i := range members {
 				p := &o.Pods[i]
-				p.Ready, p.StartProblem, p.ReadyChanged = false, problem, now.Add(-since)
+				p.Ready, p.SidecarNotReady, p.StartProblem, p.ReadyChanged = false, true, problem, now.Add(-since)
 			}
 		}
 	}
@@ -35,6 +35,10 @@ func TestHalted(t *testing.T) {
 		"another one has an update, too, and it is first": {unserved(rolled(halts(missing, time.Minute, 2), 1, 2), 2), recreated(2)},
 		"two are":          {unserved(rolled(halts(missing, time.Minute, 1, 2), 1, 2), 1), recreated(1)},
 		"so is the leader": {unserved(rolled(halts(missing, time.Minute, 0, 1), 0, 1), 1), recreated(1)},
+		"its node does not report": {
+			edit(rolled(halts("", time.Hour, 1), 1), func(o *Observed) { o.Pods[1].SidecarNotReady = false }), stopped,
+		},
+		"nobody is heard":  {noContact(rolled(halts(missing, time.Minute, 0, 1, 2), 0, 1, 2)), Wait{Reason: v1beta2.ReasonQuorumLost}},
 		"it has no etcd":   {silent(rolled(halts(missing, time.Minute, 1), 1), 1), recreated(1)},
 		"one is not due":   {rolled(halts(missing, time.Minute, 1, 2), 1), stopped},
 		"all as asked for": {closed(edit(healthyCluster(3, true), halts(missing, time.Minute, 1))), stopped},

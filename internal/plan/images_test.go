@@ -2,6 +2,7 @@ package plan
 
 import (
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -47,6 +48,32 @@ func TestUnpulledKeepsItsVolume(t *testing.T) {
 		"one of two":         {closed(edit(silent(healthyCluster(2, true), 1), unpulled)), false},
 		"on an emptyDir":     {closed(edit(silent(healthyCluster(3, false), 1), unpulled)), true},
 		"its volume is lost": {closed(edit(silent(healthyCluster(3, true), 1), unpulled, func(o *Observed) { o.Volumes[1].Lost = true })), true},
+	} {
+		if a, gives := Next(c.o).(RemoveMember); gives != c.gives {
+			t.Errorf("%s: %+v, %T", name, a, Next(c.o))
+		}
+	}
+}
+
+// TestNodeTakesItsTime gives no member up whose node has come back after a long time, and has just begun to start its pod again.
+func TestNodeTakesItsTime(t *testing.T) {
+	const long = 2 * silentLimit
+	pending := func(problem, waitsFor string, prepared time.Duration) Observed {
+		return closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+			p := &o.Pods[1]
+			p.Phase, p.Ready, p.StartProblem, p.WaitsFor = Pending, false, problem, waitsFor
+			p.Created, p.ReadyChanged, p.Prepared = now.Add(-long), now.Add(-long), now.Add(-prepared)
+		}))
+	}
+	const problem, volume = "container first: CreateContainerError: context deadline exceeded", "node n has not prepared it"
+	for name, c := range map[string]struct {
+		o     Observed
+		gives bool
+	}{
+		"it fails for the first time":  {pending(problem, "", time.Minute), false},
+		"it has failed for long":       {pending(problem, "", long), true},
+		"the volume is being attached": {pending("", volume, time.Minute), false},
+		"it is never attached":         {pending("", volume, long), true},
 	} {
 		if a, gives := Next(c.o).(RemoveMember); gives != c.gives {
 			t.Errorf("%s: %+v, %T", name, a, Next(c.o))

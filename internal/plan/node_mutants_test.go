@@ -10,6 +10,10 @@ import (
 
 // nodeMutants are mistakes about pods that are deleted, and about where pods can run.
 var nodeMutants = map[string]mutant{
+	"a member whose sidecar fails is recreated unheard": {
+		next: sidecarForgotten, want: "U", persistent: true,
+		scenario: scenario{sizes: []int{3}, first: template(world.BadSidecar), edits: []edit{template(0)}, running: true, only: world.CutOffs, lockstep: true, faults: 1},
+	},
 	"a member whose etcd ends in its grace period is taken for lost": {
 		next: buryEarly, want: "S2", persistent: true,
 		scenario: scenario{sizes: []int{3}, edits: []edit{template(1)}, running: true, lockstep: true},
@@ -105,6 +109,17 @@ func recreateUnscheduled(o plan.Observed) plan.Action {
 	for _, p := range o.Pods {
 		if p.Phase == plan.Pending && !p.Deleting && p.StartProblem != "" && o.Now.Sub(p.Created) > time.Minute {
 			return plan.DeletePod{Name: p.Name, UID: p.UID}
+		}
+	}
+	return plan.Next(o)
+}
+
+// sidecarForgotten takes a container beside etcd that does not start for an etcd that does not.
+func sidecarForgotten(o plan.Observed) plan.Action {
+	if o.Etcd.Contact == plan.ContactNone {
+		o.Pods = slices.Clone(o.Pods)
+		for i := range o.Pods {
+			o.Pods[i].SidecarNotReady = false
 		}
 	}
 	return plan.Next(o)

@@ -160,6 +160,8 @@ type Pod struct {
 	// ProblemAnywhere is true if a new pod would have that problem, too: the image of one of the containers is not on the node and does not get there, or
 	// a Secret or ConfigMap that one names is missing.
 	ProblemAnywhere bool `json:",omitempty"`
+	// SidecarNotReady is true if etcd's container is ready, as its probe finds, and another one of the pod is not.
+	SidecarNotReady bool `json:",omitempty"`
 	// WaitsFor says what a pod in phase Pending waits for, as far as Kubernetes states it: it may come at any moment, or never.
 	WaitsFor string
 	// Permit is the permit on the pod, nil if there is none. PermittedAt is when the pod got its first one, zero if it never
@@ -218,8 +220,10 @@ type Pod struct {
 	// while one is in progress and once it has succeeded.
 	Restores       bool
 	RestoreFailure *failure.Problem
-	// ReadyChanged is the last transition of the pod's Ready condition.
+	// ReadyChanged is the last transition of the pod's Ready condition, and Prepared that of those that say whether its node has made its sandbox and
+	// run its init containers; zero if there is none.
 	ReadyChanged time.Time
+	Prepared     time.Time `json:",omitzero"`
 	// Avoids is the node that the pod must not be on, because it is to take the place of a member there; empty for all others.
 	Avoids string `json:",omitempty"`
 	// Legacy is true for a pod of coreos/etcd-operator.

@@ -90,10 +90,10 @@ func deleteUnusedVolume(v *view) Action {
 	return v.firstAllowed(all)
 }
 
-// pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew. The time without a
-// quorum does not count: where all members start at once, nodes may have to be made for them.
+// pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew, which the node may do long
+// after it was last heard of. The time without a quorum does not count: where all members start at once, nodes may have to be made for them.
 func (v *view) pendingFor(p Pod) time.Duration {
-	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(v.quorumSince()))
+	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged), v.Now.Sub(p.Prepared), v.Now.Sub(v.quorumSince()))
 }
 
 // quorumSince is since when a quorum of the voters has been healthy, as far as their pods say when they became Ready; zero if no quorum is known.

@@ -41,10 +41,10 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.made() || v.staysAway(p) || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// unstartable reports whether a pod cannot run for a reason that is known.
+// unstartable reports whether etcd cannot run in a pod for a reason that is known. Whoever is not heard may serve: the pod's node says that.
 func (v *view) unstartable(p Pod) bool {
 	_, answers := v.answers[p.Name]
-	return !answers && !p.Deleting && p.startProblem() != ""
+	return !answers && !p.Deleting && !p.SidecarNotReady && p.startProblem() != ""
 }
 
 // updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a

@@ -44,11 +44,12 @@ func (v *view) waitForVoters(but uint64) Action {
 	return nil
 }
 
-// halted reports whether a voter serves, is not Ready for another reason than etcd, such as another container, and is to be restarted: the spec that it is to
-// get may be the one that mends it.
+// halted reports whether a voter serves, its pod is not Ready because of another container, and it is to be updated: the spec that it is to get may be
+// the one that mends that. A pod that is not Ready because its node does not report is not halted: it could only be deleted, and its member would be
+// replaced.
 func (v *view) halted(m Member) bool {
 	p := v.pods[m.Name]
-	return v.healthy(m) && v.inSync(m) && v.change(m).restartsPod() && !p.Deleting && !p.Ready && (p.StartProblem != "" || !v.readyChangedRecently(p))
+	return v.healthy(m) && v.inSync(m) && v.change(m) != ChangeNone && !p.Deleting && p.SidecarNotReady && (p.StartProblem != "" || !v.readyChangedRecently(p))
 }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.

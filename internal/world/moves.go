@@ -137,6 +137,7 @@ const (
 	starves
 	mountFails
 	networkSplits
+	operatorCutOff
 	planConfirmed
 	podLingers
 	nodeLeaves

@@ -75,15 +75,20 @@ func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
 		seen.Node, seen.WaitsFor = "n", "its volume never mounts"
 	case p.Terminal:
 		seen.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
+	case w.etcdReady(p) && p.Template == BadSidecar:
+		seen.StartProblem, seen.SidecarNotReady = "another container's image is not there", true
 	case p.Phase == plan.Running && !w.serverRuns(p) && (p.Starved || w.ends(p)):
 		seen.StartProblem = "etcd ends at every start"
 	}
 }
 
-// ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.
-func (w *World) ready(p *Pod) bool {
+// ready is the pod's Ready condition, as long as the node reports it.
+func (w *World) ready(p *Pod) bool { return w.etcdReady(p) && p.Template != BadSidecar && !p.Down }
+
+// etcdReady is what the probe of etcd's container finds.
+func (w *World) etcdReady(p *Pod) bool {
 	s, runs := w.server(p)
-	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner && w.Etcd.Connected(s.disk.Dir) &&
+	return runs && s.group.Leader != 0 && s.member != nil && !s.member.Learner && w.Etcd.Connected(s.disk.Dir) &&
 		w.Apart != p.Name
 }
 

@@ -29,6 +29,8 @@ var (
 	SplitFaults = []Kind{networkSplits, planConfirmed, passHeld}
 	// SplitLosses are silence that turns out to be a loss.
 	SplitLosses = []Kind{networkSplits, planConfirmed, volumeDeleted, podKilled}
+	// CutOffs leave the operator without a word from members that go on, and make new pods.
+	CutOffs = []Kind{operatorCutOff, podKilled, passHeld}
 	// SilentLosses leave pods on nodes that do not report.
 	SilentLosses = []Kind{nodeDies, planConfirmed}
 )
@@ -82,12 +84,20 @@ var recoveries = map[Kind]transition{
 			w.Apart = p.Name
 		},
 	},
+	operatorCutOff: {
+		name:    "the operator reaches no member",
+		ifWorld: func(w *World) bool { return w.Apart == "" },
+		onWorld: func(w *World) { w.Apart = nobody },
+	},
 	networkHeals: {
 		name:    "the network is whole again",
 		ifWorld: func(w *World) bool { return w.Apart != "" },
 		onWorld: func(w *World) { w.Apart = "" },
 	},
 }
+
+// nobody is no member's name.
+const nobody = "nobody"
 
 // runningBeside counts the voters that run, but for one.
 func (w *World) runningBeside(g *etcdtest.Group, except uint64) int {

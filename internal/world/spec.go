@@ -19,7 +19,7 @@ type Spec struct {
 	Version string
 	// Follows is true if the user asks for the minor release of that version only: it is the first one that was run then.
 	Follows bool
-	// Template counts the edits of what takes a new pod. In pods made from a negative one etcd never starts.
+	// Template counts the edits of what takes a new pod. In pods made from a negative one etcd never starts, but for BadSidecar.
 	Template int
 	// Class counts the edits of the kind of volume. There are no volumes of a negative one.
 	Class int
@@ -123,9 +123,12 @@ type Volume struct {
 // left reports whether an earlier cluster has left the volume, with its data.
 func (v Volume) left() bool { return !v.Owned && v.ClusterID != 0 }
 
+// BadSidecar is a template whose pods have another container that never starts; etcd serves.
+const BadSidecar = -2
+
 // poisoned reports whether etcd never starts in such a pod.
 func (w *World) poisoned(version string, template int) bool {
-	return template < 0 || slices.Contains(w.cfg.Unfit, version) || version == w.Sour
+	return template < 0 && template != BadSidecar || slices.Contains(w.cfg.Unfit, version) || version == w.Sour
 }
 
 // ends reports whether etcd ends in the pod at every start.
@@ -186,7 +189,7 @@ func (w *World) leaps() bool {
 
 // spoilt reports whether the spec asks for what can never run.
 func (w *World) spoilt() bool {
-	return w.poisoned(w.Version, w.template()) || w.unprovided() ||
+	return w.poisoned(w.Version, w.template()) || w.template() == BadSidecar || w.unprovided() ||
 		(w.cfg.Crowded || w.cfg.Walled) && w.Transport.PeerTLS || w.cfg.Deaf && w.Transport.ClientTLS
 }
 

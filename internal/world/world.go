@@ -89,7 +89,8 @@ type World struct {
 	History, HistoryAgeUnknown, Glued bool
 	// Keys is how often keys have filled four fifths of what the quota was then.
 	Keys int
-	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
+	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other, and nobody if
+	// the operator reaches none, while they go on.
 	Apart string
 	// Differing is what comparisons of the voters' data show, and Allowance what keeps Auto Pilot from acting.
 	Differing
