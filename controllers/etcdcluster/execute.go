@@ -224,6 +224,13 @@ func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermi
 func (r *Reconciler) addPodToService(ctx context.Context, p *pass, e plan.AddPodToService) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
+	if e.Resume != nil {
+		text, err := e.Resume.Encode()
+		if err != nil {
+			return err
+		}
+		meta["annotations"] = map[string]any{member.PermitAnnotation: text}
+	}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
 		return fmt.Errorf("add Pod %s to the client Service: %w", e.Name, err)
 	}

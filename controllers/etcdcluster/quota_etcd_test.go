@@ -122,6 +122,10 @@ func (w *idleWorld) runsEtcd(t *testing.T, name types.NamespacedName, quota int6
 		}
 		must(t, w.api.Status().Update(t.Context(), pod))
 	}
+	must(t, w.api.Get(t.Context(), key, pod))
+	if permit, err := member.ParsePermit(pod.Annotations[member.PermitAnnotation]); err != nil || permit.Mode != member.ModeResume {
+		t.Errorf("a member that serves may still start on an empty directory: %+v, %v", permit, err)
+	}
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{net.JoinHostPort(address, strconv.Itoa(member.ClientPort))}, Logger: zap.NewNop(),
 	})

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
 
 // Effect is a single change that the operator makes to Kubernetes or to etcd. It may crash before and after each one.
 //
@@ -43,8 +47,12 @@ const (
 // WritePermit writes the permit onto its pod.
 type WritePermit struct{ PodPermit }
 
-// AddPodToService adds the pod with exactly that UID to the client Service.
-type AddPodToService struct{ Name, UID string }
+// AddPodToService adds the pod with exactly that UID to the client Service. Its member has started: Resume takes the place of a permit to start on an
+// empty directory, nil if the pod has none. Were the member's data lost below the same pod, it would come back without what it has acknowledged.
+type AddPodToService struct {
+	Name, UID string
+	Resume    *member.Permit
+}
 
 // AdoptVolume makes the cluster the owner of the claim with exactly that UID.
 type AdoptVolume struct{ Name, UID string }
@@ -111,7 +119,7 @@ func (o Observed) effects(a Action) []Effect {
 	case WritePermits:
 		return o.permitEffects(act)
 	case AddToService:
-		return each(act.Pods, func(name string) Effect { return AddPodToService{name, o.podUID(name)} })
+		return each(act.Pods, o.serve)
 	case SetImage:
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version}), ChangeImage(act))
 	case Recreate:
@@ -177,6 +185,17 @@ func (o Observed) volumeUID(name string) string {
 		}
 	}
 	return ""
+}
+
+// serve adds a pod to the client Service.
+func (o Observed) serve(name string) Effect {
+	add := AddPodToService{Name: name, UID: o.podUID(name)}
+	for _, p := range o.Pods {
+		if permit := p.Permit; p.Name == name && permit != nil && permit.Mode != member.ModeResume {
+			add.Resume = &member.Permit{Mode: member.ModeResume, ClusterID: permit.ClusterID, MemberID: permit.MemberID}
+		}
+	}
+	return add
 }
 
 func (o Observed) podUID(name string) string {

@@ -11,6 +11,9 @@ import (
 func TestEffects(t *testing.T) {
 	permit := PodPermit{Pod: "c-1", UID: "p1", Permit: member.Permit{Mode: member.ModeJoin, ClusterID: 7, MemberID: 8}}
 	recreated, updated := Recreate{Name: "c-1", UID: "p1", Version: "3.7.3"}, SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}
+	resume := func(i int) *member.Permit {
+		return &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(i))}
+	}
 	mark := MarkVolume{Name: "c-1", UID: "v1", Version: "3.7.3"}
 	ofSpec := mark
 	ofSpec.Template = MarkSpecTemplate
@@ -40,7 +43,7 @@ func TestEffects(t *testing.T) {
 			action: recreated, persistent: true, want: []Effect{ofSpec, DeletePod{Name: "c-1", UID: "p1"}},
 		},
 		"each that is served": {
-			action: AddToService{[]string{"c-0", "c-2"}}, persistent: true, want: []Effect{AddPodToService{"c-0", "p0"}, AddPodToService{"c-2", "p2"}},
+			action: AddToService{[]string{"c-0", "c-2"}}, persistent: true, want: []Effect{AddPodToService{"c-0", "p0", resume(0)}, AddPodToService{"c-2", "p2", resume(2)}},
 		},
 		"each that grows": {action: Expand{[]string{"c-2"}}, persistent: true, want: []Effect{ExpandVolume{"c-2", "v2"}}},
 	} {
@@ -87,5 +90,15 @@ func TestEveryActionHasEffects(t *testing.T) {
 		if !Mutates(a) || len(Effects(a, Observed{})) == 0 {
 			t.Errorf("%T changes nothing", a)
 		}
+	}
+}
+
+// TestServedOnResumePermit leaves a pod alone whose permit needs the member's data already, and one of which it is not known that it has any.
+func TestServedOnResumePermit(t *testing.T) {
+	o := healthyCluster(3, true)
+	o.Pods[0].Permit, o.Pods[1].Permit = nil, &member.Permit{Mode: member.ModeResume, ClusterID: 7, MemberID: 8}
+	want := []Effect{AddPodToService{"c-0", "p0", nil}, AddPodToService{"c-1", "p1", nil}}
+	if got := Effects(AddToService{[]string{"c-0", "c-1"}}, o); !reflect.DeepEqual(got, want) {
+		t.Errorf("the effects are %+v", got)
 	}
 }

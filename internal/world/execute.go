@@ -199,6 +199,9 @@ func (w *World) serve(e plan.AddPodToService) bool {
 	return w.onPod(e.Name, e.UID, func(p *Pod) {
 		w.checkServing(p)
 		p.Serving = true
+		if e.Resume != nil {
+			p.Permit = e.Resume
+		}
 	})
 }
 
