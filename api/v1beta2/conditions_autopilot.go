@@ -32,7 +32,8 @@ const (
 	// has made room six times within an hour, and that this is used up again.
 	//
 	// Delete keys, or raise spec.etcd.quotaBackendBytes. The operator compacts and defragments by itself, and disarms the alarm once there
-	// is room.
+	// is room. With spec.autopilot.noSpace.compaction: Forbidden it does not compact, so deleting keys makes no room: raise the quota, compact
+	// by hand, or set Allowed.
 	ReasonSpaceExhausted = "SpaceExhausted"
 	// ReasonDefragmenting means that a member's database is written anew, without its free pages. The member serves nobody meanwhile; the
 	// others do. An event with this reason says afterwards how long that took, and what it has freed.
