@@ -20,9 +20,11 @@ const (
 
 // AutopilotSpec says what the operator may do by itself beyond keeping the cluster at its spec.
 type AutopilotSpec struct {
-	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this, and each has its own mode. Off begins nothing
-	// new. A quota that is being rolled out, and a release on trial, are completed. A relocation, and a release that no member has yet, are given up.
-	// The replacement of a member whose data differs stops: the member stays out of the Service.
+	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this, and each has its own mode. Off and Advise begin
+	// nothing new. A quota that is being rolled out, and a release on trial, are completed, but a release that fails its trial is not rolled back.
+	// Larger volumes are completed if a member's claim requests them already, and otherwise given up. Members keep the CPU and memory that they were
+	// given. A relocation, and a release that no member has yet, are given up. The replacement of a member whose data differs stops: the member stays
+	// out of the Service.
 	// +kubebuilder:validation:Enum=Off;Advise;On
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Mode"
