@@ -141,13 +141,13 @@ type ResourcesAutopilot struct {
 
 // ResourceBounds bound what the etcd container of each member requests.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu, memory or both in min and max"
+// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu or memory in max, and cpu in min"
 type ResourceBounds struct {
 	// cpu is such as 500m or 2. spec.pod.resources has to name it, too.
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: cpu must be greater than 0"
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too.
+	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too. Only max may have it.
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: memory must be greater than 0"
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
