@@ -20,9 +20,11 @@ const (
 
 // AutopilotSpec says what the operator may do by itself beyond keeping the cluster at its spec.
 type AutopilotSpec struct {
-	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this, and each has its own mode. Off begins nothing
-	// new. A quota that is being rolled out, and a release on trial, are completed. A relocation, and a release that no member has yet, are given up.
-	// The replacement of a member whose data differs stops: the member stays out of the Service.
+	// mode is Off, Advise or On; On by default. It bounds all features: none goes further than this, and each has its own mode. Off and Advise begin
+	// nothing new. A quota that is being rolled out, and a release on trial, are completed, but a release that fails its trial is not rolled back.
+	// Larger volumes are completed if a member's claim requests them already, and otherwise given up. Members keep the CPU and memory that they were
+	// given. A relocation, and a release that no member has yet, are given up. The replacement of a member whose data differs stops: the member stays
+	// out of the Service.
 	// +kubebuilder:validation:Enum=Off;Advise;On
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Mode"
@@ -139,13 +141,13 @@ type ResourcesAutopilot struct {
 
 // ResourceBounds bound what the etcd container of each member requests.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu, memory or both in min and max"
+// +kubebuilder:validation:XValidation:rule="has(self.cpu) || has(self.memory)",message="autopilot.resources: give cpu or memory in max, and cpu in min"
 type ResourceBounds struct {
 	// cpu is such as 500m or 2. spec.pod.resources has to name it, too.
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: cpu must be greater than 0"
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too.
+	// memory is such as 512Mi or 4Gi. spec.pod.resources has to name it, too. Only max may have it.
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="autopilot.resources: memory must be greater than 0"
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`

@@ -4,10 +4,10 @@ package v1beta2
 //
 // In status.autopilot.held of an EtcdCluster, in its condition Anomaly, and in events.
 const (
-	// ReasonAutopilotAdvises means that the message says what the operator would do, and that it does not because the mode of that feature
-	// in spec.autopilot, or that of the operator, is Advise.
+	// ReasonAutopilotAdvises means that the message says what the operator would do, and that it does not because a mode is Advise: that of the
+	// feature in spec.autopilot, spec.autopilot.mode, or that of the operator.
 	//
-	// Do it by hand, or set the mode to On.
+	// Do it by hand, or set that mode to On: kubectl etcd autopilot NAME says which it is.
 	ReasonAutopilotAdvises = "AutopilotAdvises"
 	// ReasonWaitingForWindow means that something is due that can wait for the maintenance window, and that this is not open, or that there is
 	// none.
@@ -32,7 +32,8 @@ const (
 	// has made room six times within an hour, and that this is used up again.
 	//
 	// Delete keys, or raise spec.etcd.quotaBackendBytes. The operator compacts and defragments by itself, and disarms the alarm once there
-	// is room.
+	// is room. With spec.autopilot.noSpace.compaction: Forbidden it does not compact, so deleting keys makes no room: raise the quota, compact
+	// by hand, or set Allowed.
 	ReasonSpaceExhausted = "SpaceExhausted"
 	// ReasonDefragmenting means that a member's database is written anew, without its free pages. The member serves nobody meanwhile; the
 	// others do. An event with this reason says afterwards how long that took, and what it has freed.

@@ -122,7 +122,7 @@ func testCreate(t *testing.T, c client.Client) {
 		"resources of none":               {fields: sized(bounds{}, "requests")},
 		"resources off":                   {fields: sized(bounds{"mode": "Off"}, "requests")},
 		"resources unbounded":             {fields: sized(bounds{"mode": "On"}, "requests"), want: "give max, min or both"},
-		"resources of a bound of nothing": {fields: sized(bounds{"max": bounds{}}, "requests"), want: "give cpu, memory or both"},
+		"resources of a bound of nothing": {fields: sized(bounds{"max": bounds{}}, "requests"), want: "give cpu or memory in max, and cpu in min"},
 		"resources, no CPU":               {fields: sized(bounds{"max": bounds{"cpu": "0"}}, "requests"), want: "cpu must be greater than 0"},
 		"resources, less than no memory": {
 			fields: sized(bounds{"min": bounds{"memory": "-1Gi"}}, "requests"), want: "memory must be greater than 0",

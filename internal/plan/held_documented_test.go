@@ -78,7 +78,8 @@ func heldReasons() map[string][]reachable {
 			{"etcd says that", alarmed(full(holes), Alarm{AlarmNoSpace, id(1)}, Alarm{AlarmCorrupt, id(2)}), defragmentation, "data differs"},
 		},
 		"| held because |": {
-			{"`SpaceExhausted`: what is in use", exhausted(), v1beta2.ReasonSpaceExhausted, "what is in use fills the quota"},
+			{"`SpaceExhausted`: what is in use", exhausted(), v1beta2.ReasonSpaceExhausted, "fills the quota: delete keys"},
+			{"`SpaceExhausted`: the same, and", full(func(o *Observed) { o.Cluster.Autopilot.Compact = false }), v1beta2.ReasonSpaceExhausted, "compact by hand"},
 			{"`SpaceExhausted`: room was made", full(func(o *Observed) { o.Etcd.RoomMade = maxRooms }), v1beta2.ReasonSpaceExhausted, "6 times within an hour"},
 			{"`MakingRoom`", full(), v1beta2.ReasonMakingRoom, "the last five minutes"},
 			{"`DefragmentationHeld`", full(holes, func(o *Observed) { o.Cluster.BackingUp = "EtcdBackup nightly" }), defragmentation, "EtcdBackup nightly"},

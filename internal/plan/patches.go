@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -127,7 +128,11 @@ func (v *view) following() Action {
 		return nil
 	}
 	due, window := dueUpdate(c.Version, c.NewestPatch), c.Autopilot.Window
-	if why := v.againstFollowing(); why != "" && (!window.Set || window.Open) { // the backup that matters is the one before the window
+	why := v.againstRelease()
+	if !window.Set || window.Open { // the backup that matters is the one before the window
+		why = cmp.Or(why, v.withoutBackup())
+	}
+	if why != "" {
 		v.held(FeaturePatches, v1beta2.ReasonPatchHeld, due+", and held: "+why)
 		return nil
 	}
@@ -158,8 +163,11 @@ func (v *view) imageRun(of string) string {
 }
 
 // againstFollowing is why no member may get a newer patch release now, as the rest of a sentence; empty if one may.
-func (v *view) againstFollowing() string {
-	backup, elsewhere, last := v.Cluster.Backup, v.Cluster.RefusedElsewhere, v.Cluster.Tuned.Patch
+func (v *view) againstFollowing() string { return cmp.Or(v.againstRelease(), v.withoutBackup()) }
+
+// againstRelease is the same but for what a backup takes.
+func (v *view) againstRelease() string {
+	elsewhere, last := v.Cluster.RefusedElsewhere, v.Cluster.Tuned.Patch
 	switch {
 	case len(v.Alarms) > 0:
 		return fmt.Sprintf("etcd has raised an alarm (%s)", v.Alarms[0].Kind)
@@ -171,6 +179,13 @@ func (v *view) againstFollowing() string {
 	case last.GivenUp.Version != "" && last.GivenUp.Version == v.Cluster.NewestPatch && RefusedLately(last.Since, v.Now):
 		return fmt.Sprintf("no member could get it, because %s: it is not tried again before %s, unless spec.version names it", last.GivenUp.Because,
 			last.Since.Add(refusedFor).UTC().Format(time.RFC3339))
+	}
+	return ""
+}
+
+// withoutBackup is why there is no backup to go back to, if a newer patch release harms the data; empty if there is one.
+func (v *view) withoutBackup() string {
+	switch backup := v.Cluster.Backup; {
 	case backup.Snapshot == "":
 		return "no EtcdBackup has a verified snapshot of this cluster: it takes one that is not older than 24 hours"
 	case v.Now.Sub(backup.Taken) > backupAge:

@@ -84,6 +84,25 @@ func TestFollowPatch(t *testing.T) {
 		"none, and a closed window": {
 			set(func(c *Cluster) { c.Backup, c.Autopilot.Window.Set = RecoveryBackup{}, true }), Patch{}, v1beta2.ReasonWaitingForWindow, "",
 		},
+		"an alarm, and a closed window": {
+			alarmed(set(func(c *Cluster) { c.Autopilot.Window.Set = true }), Alarm{AlarmNoSpace, id(1)}), Patch{}, v1beta2.ReasonPatchHeld, "NOSPACE",
+		},
+		"no backup, an alarm, and a closed window": {
+			alarmed(set(func(c *Cluster) { c.Backup, c.Autopilot.Window.Set = RecoveryBackup{}, true }), Alarm{AlarmNoSpace, id(1)}), Patch{},
+			v1beta2.ReasonPatchHeld, "NOSPACE",
+		},
+		"taken back by another cluster, and a closed window": {
+			set(func(c *Cluster) { c.RefusedElsewhere, c.Autopilot.Window.Set = now.Add(-time.Hour), true }), Patch{}, v1beta2.ReasonPatchHeld, "in another cluster",
+		},
+		"given up, and a closed window": {
+			set(func(c *Cluster) {
+				c.Tuned.Patch = Patch{Version: former, Since: now.Add(-time.Hour), GivenUp: GivenUpPatch{newest, "no such tag"}}
+				c.Autopilot.Window.Set = true
+			}), Patch{}, v1beta2.ReasonPatchHeld, "because no such tag",
+		},
+		"data may differ, and a closed window": {
+			set(func(c *Cluster) { c.Doubt.Split, c.Autopilot.Window.Set = true, true }), Patch{}, v1beta2.ReasonPatchHeld, "or may",
+		},
 		"none, and an open window": {
 			set(func(c *Cluster) { c.Backup, c.Autopilot.Window = RecoveryBackup{}, Window{Set: true, Open: true} }), Patch{}, v1beta2.ReasonPatchHeld, "",
 		},

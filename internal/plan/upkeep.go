@@ -108,11 +108,12 @@ func (v *view) compaction(crowded []Member) Upkeep {
 		return v.held(FeatureNoSpace, v1beta2.ReasonMakingRoom, noWrites+", and nothing but the history of the last "+
 			"five minutes could be given up: it is once it is older than that; until then, deleting keys does not make room")
 	}
-	message := noWrites + ", and what is in use fills the quota: delete keys, or raise spec.etcd.quotaBackendBytes"
-	if !allowed {
-		message += ", or let spec.autopilot.noSpace.compaction be Allowed, which gives up the history of keys"
+	todo := "delete keys, or raise spec.etcd.quotaBackendBytes"
+	if !allowed { // deleted keys stay in the history, which nobody gives up
+		todo = "deleting keys makes no room before their history is compacted; raise spec.etcd.quotaBackendBytes, compact by hand, or set " +
+			"spec.autopilot.noSpace.compaction to Allowed, which gives up the history of keys"
 	}
-	return v.held(FeatureNoSpace, v1beta2.ReasonSpaceExhausted, message)
+	return v.held(FeatureNoSpace, v1beta2.ReasonSpaceExhausted, noWrites+", and what is in use fills the quota: "+todo)
 }
 
 // tidying gives free pages back to the disk where nothing needs it, while all is calm: of one member a day at most, never again before a

@@ -24,13 +24,15 @@ type Report struct {
 	Window *Window `json:"window,omitempty"`
 	// UnderWay is what was begun and not all members have yet, as in status.
 	UnderWay []v1beta2.BegunAct `json:"underWay,omitempty"`
-	// Conditions are those that tell what it does just now of what is not under way in that sense: a defragmentation, or making room.
+	// Conditions are those that tell what it does just now of what is not under way in that sense, a defragmentation or making room, and what it has
+	// found: that etcd takes no writes, or an anomaly.
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Held is what is due and not done, as in status.
 	Held []v1beta2.HeldAct `json:"held"`
 	// Recovery is what could be done about a lost quorum, as in status; nil while there is nothing to confirm.
 	Recovery *v1beta2.RecoveryPlan `json:"recovery,omitempty"`
-	// Events are those of Auto Pilot that Kubernetes still has, the newest first; absent if they could not be read.
+	// Events are those of Auto Pilot, and those that say that etcd takes no writes and takes them again, that Kubernetes still has, the newest first;
+	// absent if they could not be read.
 	Events []Event `json:"events,omitzero"`
 	// Problems say what could not be read.
 	Problems []string `json:"problems,omitempty"`
@@ -176,21 +178,26 @@ func windowOf(spec *v1beta2.MaintenanceWindow, now time.Time) *Window {
 // section is the title of docs/reasons.md under which the reasons of Auto Pilot are.
 const section = "Auto Pilot"
 
-// tellingOf are the conditions by which the operator says what Auto Pilot does, and that etcd takes no writes, which makes it act or hold something.
+// tellingOf are the conditions by which the operator says what Auto Pilot does, that etcd takes no writes, which makes it act or hold something, and that
+// a member deviates, or did when that was last known.
 func tellingOf(c *v1beta2.EtcdCluster) (all []Condition) {
 	for _, is := range c.Status.Conditions {
 		acts := is.Type == v1beta2.ConditionProgressing && is.Status == metav1.ConditionTrue && reasons.Of(is.Reason).Section == section
 		full := is.Type == v1beta2.ConditionAvailable && is.Status == metav1.ConditionFalse && is.Reason == v1beta2.ReasonNoSpace
-		if acts || full {
+		deviates := is.Type == v1beta2.ConditionAnomaly && (is.Reason == v1beta2.ReasonDeviating || is.Reason == v1beta2.ReasonDeviatedBefore)
+		if acts || full || deviates {
 			all = append(all, Condition{is.Type, string(is.Status), is.Reason, is.Message})
 		}
 	}
 	return all
 }
 
-// eventsOf are those with a reason of Auto Pilot.
+// eventsOf are those with a reason of Auto Pilot, and those that say when etcd took no writes, and when it took them again: what was done in between
+// cannot be understood without them.
 func eventsOf(all []Event) []Event {
-	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return !strings.Contains(reasons.Of(e.Reason).Section, section) })
+	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool {
+		return e.Reason != v1beta2.ReasonNoSpace && e.Reason != v1beta2.ReasonAlarmDisarmed && !strings.Contains(reasons.Of(e.Reason).Section, section)
+	})
 	slices.SortStableFunc(found, func(a, b Event) int { return b.Time.Compare(a.Time) })
 	return found
 }

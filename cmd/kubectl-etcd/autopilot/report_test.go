@@ -113,17 +113,35 @@ func TestWrite(t *testing.T) {
 		c.Status.Conditions = []metav1.Condition{
 			{Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum},
 			{Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonSpecReached},
-			{Type: v1beta2.ConditionAnomaly, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonDeviating, Message: "EtcdAnomaly tells of that"},
+			{Type: v1beta2.ConditionAnomaly, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonAsUsual, Message: "no member deviates"},
 		}
+	}
+	anomaly := func(status metav1.ConditionStatus, reason, message string) func(*v1beta2.EtcdCluster) {
+		return func(c *v1beta2.EtcdCluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionAnomaly, Status: status, Reason: reason, Message: message}}
+		}
+	}
+	deviates := anomaly(metav1.ConditionTrue, v1beta2.ReasonDeviating, "fsyncs of demo-1 take longer than usual")
+	deviated := anomaly(metav1.ConditionUnknown, v1beta2.ReasonDeviatedBefore, "fsyncs of demo-1 took longer than usual")
+	wrote := []autopilot.Event{
+		event(v1beta2.ReasonAlarmDisarmed, "etcd takes writes again", time.Minute),
+		event(v1beta2.ReasonMakingRoom, "defragmenting demo-0", 2*time.Minute),
+		event(v1beta2.ReasonNoSpace, "etcd takes no writes: demo-0 is at its quota", 3*time.Minute),
+		event(v1beta2.ReasonUpdating, "updating demo-0", 4*time.Minute),
 	}
 	for name, r := range map[string]*autopilot.Report{
 		"tidies":  autopilot.Of(cluster(tidies), none, nil, now),
 		"room":    autopilot.Of(cluster(room), none, nil, now),
+		"wrote":   autopilot.Of(cluster(), wrote, nil, now),
 		"lost":    autopilot.Of(cluster(lost), none, nil, now),
 		"begun":   autopilot.Of(cluster(begun), none, nil, now),
 		"sized":   autopilot.Of(cluster(sized("")), none, nil, now),
 		"advised": autopilot.Of(cluster(sized(v1beta2.AutopilotAdvise)), none, nil, now),
 		"at-rest": autopilot.Of(cluster(rests), none, nil, now),
+
+		"deviates": autopilot.Of(cluster(deviates), none, nil, now),
+		"deviated": autopilot.Of(cluster(deviated), none, nil, now),
+
 		"held":    autopilot.Of(cluster(held), several, nil, now),
 		"bounded": autopilot.Of(cluster(bounded), nil, []string{"what it did lately is not known: list events: forbidden"}, now),
 		"paused":  autopilot.Of(cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Paused = true }), none, nil, now),
