@@ -64,6 +64,7 @@ func readConditions(pod *corev1.Pod, seen *plan.Pod) {
 			seen.SidecarNotReady = c.Status == corev1.ConditionFalse && containerOf(pod).Ready
 		case corev1.PodReady:
 			seen.Ready, seen.ReadyChanged = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+			seen.NotReadyByKubelet = !seen.Ready && c.Reason != "" // the node controller changes only the status (MarkPodsNotReady)
 		case corev1.PodInitialized, corev1.PodReadyToStartContainers:
 			if c.LastTransitionTime.After(seen.Prepared) {
 				seen.Prepared = c.LastTransitionTime.Time

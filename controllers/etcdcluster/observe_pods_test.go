@@ -225,39 +225,46 @@ func TestConditions(t *testing.T) {
 	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus, ago time.Duration) corev1.PodCondition {
 		return corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(now.Add(-ago))}
 	}
+	notReady := func(why string) corev1.PodCondition {
+		return corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: why}
+	}
 	for title, c := range map[string]struct {
-		etcd          bool // is ready
-		conditions    []corev1.PodCondition
-		ready, beside bool
-		prepared      time.Duration // ago
+		etcd                    bool // is ready
+		conditions              []corev1.PodCondition
+		ready, kubelet, sidecar bool
+		prepared                time.Duration // ago
 	}{
 		"all is well": {true, []corev1.PodCondition{
 			condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, time.Hour), condition(corev1.PodInitialized, corev1.ConditionTrue, time.Minute),
 			condition(corev1.PodReady, corev1.ConditionTrue, 0), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
-		}, true, false, time.Minute},
+		}, true, false, false, time.Minute},
 		"another container is not ready": {true, []corev1.PodCondition{
 			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
-		}, false, true, time.Hour},
+			notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+		}, false, true, true, time.Hour},
 		"etcd is not": {false, []corev1.PodCondition{
 			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
-		}, false, false, time.Hour},
+			notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+		}, false, true, false, time.Hour},
+		"a readiness gate is not met": {true, []corev1.PodCondition{
+			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
+			notReady("ReadinessGatesNotReady"), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
+		}, false, true, false, time.Hour},
 		"the node controller has not heard of its node": {true, []corev1.PodCondition{
 			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			condition(corev1.PodReady, corev1.ConditionFalse, 0), condition(corev1.ContainersReady, corev1.ConditionTrue, time.Hour),
-		}, false, false, time.Hour},
+			notReady(""), condition(corev1.ContainersReady, corev1.ConditionTrue, time.Hour),
+		}, false, false, false, time.Hour},
 		"its node makes it again": {false, []corev1.PodCondition{
 			condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, time.Second), condition(corev1.PodInitialized, corev1.ConditionFalse, time.Minute),
-			condition(corev1.PodReady, corev1.ConditionFalse, time.Hour), condition(corev1.ContainersReady, corev1.ConditionFalse, time.Hour),
-		}, false, false, time.Second},
+			notReady(""), condition(corev1.ContainersReady, corev1.ConditionFalse, time.Hour),
+		}, false, false, false, time.Second},
 	} {
 		t.Run(title, func(t *testing.T) {
 			seen := podOf(&corev1.Pod{Status: corev1.PodStatus{
 				Conditions: c.conditions, ContainerStatuses: []corev1.ContainerStatus{{Name: "etcd", Ready: c.etcd}},
 			}})
-			if seen.Ready != c.ready || seen.SidecarNotReady != c.beside || !seen.Prepared.Equal(now.Add(-c.prepared)) {
-				t.Errorf("ready %t, sidecar not ready %t, prepared %v", seen.Ready, seen.SidecarNotReady, seen.Prepared)
+			if seen.Ready != c.ready || seen.NotReadyByKubelet != c.kubelet || seen.SidecarNotReady != c.sidecar || !seen.Prepared.Equal(now.Add(-c.prepared)) {
+				t.Errorf("ready %t, not ready by the kubelet %t, sidecar not ready %t, prepared %v", seen.Ready, seen.NotReadyByKubelet, seen.SidecarNotReady, seen.Prepared)
 			}
 		})
 	}

@@ -33,8 +33,8 @@ var stalled = map[string]scenario{
 	"a volume never mounts, from 1 to 3": {
 		sizes: []int{1, 3}, only: world.MountFaults, faults: 2, full: 3,
 	},
-	"a sidecar never starts, then another template": {
-		sizes: []int{3}, first: template(world.BadSidecar), edits: []edit{template(0)}, only: world.CutOffs, faults: 1, full: 2,
+	"sidecars end, then another template": {
+		sizes: []int{3}, edits: []edit{template(1)}, only: world.SidecarFaults, faults: 2, full: 3,
 	},
 	"a sidecar never starts, then back": {
 		sizes: []int{3}, edits: []edit{template(world.BadSidecar), template(0)}, only: world.CutOffs, faults: 1, full: 2,

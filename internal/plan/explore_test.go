@@ -90,8 +90,9 @@ var scenarios = map[string]scenario{
 	"status is put back where one of three was replaced": {
 		sizes: []int{3}, running: true, only: append(world.SetBackFaults, world.Kills...), lockstep: true, faults: 2, full: 2,
 	},
-	"disks are replaced below pods where three run": {sizes: []int{3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 2, full: 3},
-	"disks are replaced below pods from 1 to 3":     {sizes: []int{1, 3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 1, full: 2},
+	"the disk is replaced below the pod where one runs": {sizes: []int{1}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 1, full: 2},
+	"disks are replaced below pods where three run":     {sizes: []int{3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 2, full: 3},
+	"disks are replaced below pods from 1 to 3":         {sizes: []int{1, 3}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 1, full: 2},
 	"strange things where three run": {
 		sizes: []int{3}, running: true, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
 	},

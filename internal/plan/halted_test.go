@@ -14,7 +14,8 @@ func TestHalted(t *testing.T) {
 		return func(o *Observed) {
 			for _, i := range members {
 				p := &o.Pods[i]
-				p.Ready, p.SidecarNotReady, p.StartProblem, p.ReadyChanged = false, true, problem, now.Add(-since)
+				p.Ready, p.NotReadyByKubelet, p.SidecarNotReady = false, true, problem != ""
+				p.StartProblem, p.ReadyChanged = problem, now.Add(-since)
 			}
 		}
 	}
@@ -36,7 +37,7 @@ func TestHalted(t *testing.T) {
 		"two are":          {unserved(rolled(halts(missing, time.Minute, 1, 2), 1, 2), 1), recreated(1)},
 		"so is the leader": {unserved(rolled(halts(missing, time.Minute, 0, 1), 0, 1), 1), recreated(1)},
 		"its node does not report": {
-			edit(rolled(halts("", time.Hour, 1), 1), func(o *Observed) { o.Pods[1].SidecarNotReady = false }), stopped,
+			edit(rolled(halts("", time.Hour, 1), 1), func(o *Observed) { o.Pods[1].NotReadyByKubelet = false }), stopped,
 		},
 		"nobody is heard":  {noContact(rolled(halts(missing, time.Minute, 0, 1, 2), 0, 1, 2)), Wait{Reason: v1beta2.ReasonQuorumLost}},
 		"it has no etcd":   {silent(rolled(halts(missing, time.Minute, 1), 1), 1), recreated(1)},

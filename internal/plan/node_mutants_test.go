@@ -2,6 +2,8 @@ package plan_test
 
 import (
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -12,7 +14,7 @@ import (
 var nodeMutants = map[string]mutant{
 	"a member whose sidecar fails is recreated unheard": {
 		next: sidecarForgotten, want: "U", persistent: true,
-		scenario: scenario{sizes: []int{3}, first: template(world.BadSidecar), edits: []edit{template(0)}, running: true, only: world.CutOffs, lockstep: true, faults: 1},
+		scenario: scenario{sizes: []int{3}, edits: []edit{template(1)}, running: true, only: world.SidecarFaults, lockstep: true, faults: 2},
 	},
 	"a member whose etcd ends in its grace period is taken for lost": {
 		next: buryEarly, want: "S2", persistent: true,
@@ -123,4 +125,13 @@ func sidecarForgotten(o plan.Observed) plan.Action {
 		}
 	}
 	return plan.Next(o)
+}
+
+// TestServesOnItsData shows what it is for that a member that serves clients loses its permit to start without data.
+func TestServesOnItsData(t *testing.T) {
+	s := scenario{sizes: []int{1}, running: true, only: world.ReplacedDisks, asks: true, lockstep: true, faults: 1}.with(false, false, plan.Next)
+	s.KeepPermits, s.SafetyOnly, s.Limit = true, true, 200_000
+	if r := world.Explore(s); r.Violation == nil || !strings.HasPrefix(r.Violation.Why, "S4") {
+		t.Errorf("an operator that keeps the first permit was not found out: %v\n%v", r, r.Violation)
+	}
 }

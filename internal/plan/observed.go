@@ -146,8 +146,10 @@ type Pod struct {
 	IP   string
 	Node string
 	Zone string
-	// Ready is the pod's Ready condition.
-	Ready bool
+	// Ready is the pod's Ready condition. NotReadyByKubelet is true if it is the kubelet that says that the pod is not Ready, and not the node controller
+	// because it does not hear the node.
+	Ready             bool
+	NotReadyByKubelet bool `json:",omitempty"`
 	// Deleting is true once the pod has a deletion timestamp; Deadline is that timestamp, the end of its grace period.
 	Deleting bool
 	Deadline time.Time

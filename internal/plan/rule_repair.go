@@ -41,7 +41,8 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.made() || v.staysAway(p) || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// unstartable reports whether etcd cannot run in a pod for a reason that is known. Whoever is not heard may serve: the pod's node says that.
+// unstartable reports whether etcd cannot run in a pod for a reason that is known. Whoever is not heard may serve
+// nevertheless, beside another container that does not start: the kubelet knows by the probe of etcd's.
 func (v *view) unstartable(p Pod) bool {
 	_, answers := v.answers[p.Name]
 	return !answers && !p.Deleting && !p.SidecarNotReady && p.startProblem() != ""

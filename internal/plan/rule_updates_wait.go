@@ -44,12 +44,12 @@ func (v *view) waitForVoters(but uint64) Action {
 	return nil
 }
 
-// halted reports whether a voter serves, its pod is not Ready because of another container, and it is to be updated: the spec that it is to get may be
-// the one that mends that. A pod that is not Ready because its node does not report is not halted: it could only be deleted, and its member would be
-// replaced.
+// halted reports whether a voter serves, its kubelet says that its pod is not Ready, and it is to be updated: the spec that it is to get may be the one
+// that mends what keeps the pod from that, such as another container or a readiness gate. A pod of whose node nobody hears is not halted by that: it
+// could only be deleted, and its member would be replaced.
 func (v *view) halted(m Member) bool {
 	p := v.pods[m.Name]
-	return v.healthy(m) && v.inSync(m) && v.change(m) != ChangeNone && !p.Deleting && p.SidecarNotReady && (p.StartProblem != "" || !v.readyChangedRecently(p))
+	return v.healthy(m) && v.inSync(m) && v.change(m) != ChangeNone && !p.Deleting && p.NotReadyByKubelet && (p.StartProblem != "" || !v.readyChangedRecently(p))
 }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.

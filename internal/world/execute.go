@@ -199,7 +199,7 @@ func (w *World) serve(e plan.AddPodToService) bool {
 	return w.onPod(e.Name, e.UID, func(p *Pod) {
 		w.checkServing(p)
 		p.Serving = true
-		if e.Resume != nil {
+		if e.Resume != nil && !w.cfg.KeepPermits {
 			p.Permit = e.Resume
 		}
 	})

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -112,16 +111,21 @@ var faults = map[Kind]transition{
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
 		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
 	},
-	diskReplaced: { // while nobody else runs, nothing but its permit tells that the member was started, not even to etcd
+	diskReplaced: { // until a member serves clients, and while nobody else runs, nothing tells that it was started, not even to etcd
 		name: "the disk of the node is replaced below the pod",
 		ifPod: func(w *World, p *Pod) bool {
 			return p.runs() && !p.Persistent && w.disk(p) != nil && p.Permit != nil &&
-				(p.Permit.Mode == member.ModeResume || w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)))
+				(p.Serving || w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)))
 		},
 		onPod: func(w *World, p *Pod) {
 			w.Etcd.Lose(w.dir(p))
 			p.Used = 0
 		},
+	},
+	sidecarsEnd: {
+		name:    "another container of each pod ends, and its image is not there any more",
+		ifWorld: func(w *World) bool { return w.SidecarsEnded == 0 && w.template() >= 0 },
+		onWorld: func(w *World) { w.SidecarsEnded = w.template() + 1 },
 	},
 	podLingers: {
 		name: "pod turns terminal, and a finalizer or a mount keeps it",

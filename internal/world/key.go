@@ -44,6 +44,7 @@ func (w *World) Key() uint64 {
 	e.rare(markRoom, bits(w.History, w.Glued, w.HistoryAgeUnknown))
 	e.rare(markKeys, w.Keys)
 	e.named(markApart, w.Apart)
+	e.rare(markSidecars, w.SidecarsEnded)
 	e.rare(markForgotten, 2*w.Forgotten+bits(w.SetBack))
 	e.differing(&w.Differing)
 	e.patches(&w.Patches)

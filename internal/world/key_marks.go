@@ -52,6 +52,7 @@ const (
 	markTunedVolume
 	markHibernation
 	markRecalled
+	markSidecars
 )
 
 // And those of what is chosen of a minor release.

@@ -138,6 +138,7 @@ const (
 	mountFails
 	networkSplits
 	operatorCutOff
+	sidecarsEnd
 	planConfirmed
 	podLingers
 	nodeLeaves

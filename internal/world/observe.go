@@ -21,6 +21,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		p := observePod(&k.Pods[i])
 		w.placed(&p)
 		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
+		p.NotReadyByKubelet = !p.Ready && !k.Pods[i].Down
 		p.Drift = k.drift(&k.Pods[i])
 		w.startProblem(k, &k.Pods[i], &p)
 		o.Pods = append(o.Pods, p)
@@ -75,15 +76,18 @@ func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
 		seen.Node, seen.WaitsFor = "n", "its volume never mounts"
 	case p.Terminal:
 		seen.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
-	case w.etcdReady(p) && p.Template == BadSidecar:
-		seen.StartProblem, seen.SidecarNotReady = "another container's image is not there", true
+	case w.sidecarFails(p.Template) && p.Phase != plan.Finished:
+		seen.StartProblem, seen.SidecarNotReady = "another container's image is not there", w.etcdReady(p)
+		if p.Permit == nil {
+			seen.Phase = plan.Pending
+		}
 	case p.Phase == plan.Running && !w.serverRuns(p) && (p.Starved || w.ends(p)):
 		seen.StartProblem = "etcd ends at every start"
 	}
 }
 
 // ready is the pod's Ready condition, as long as the node reports it.
-func (w *World) ready(p *Pod) bool { return w.etcdReady(p) && p.Template != BadSidecar && !p.Down }
+func (w *World) ready(p *Pod) bool { return w.etcdReady(p) && !w.sidecarFails(p.Template) && !p.Down }
 
 // etcdReady is what the probe of etcd's container finds.
 func (w *World) etcdReady(p *Pod) bool {

@@ -31,6 +31,8 @@ var (
 	SplitLosses = []Kind{networkSplits, planConfirmed, volumeDeleted, podKilled}
 	// CutOffs leave the operator without a word from members that go on, and make new pods.
 	CutOffs = []Kind{operatorCutOff, podKilled, passHeld}
+	// SidecarFaults are a container beside etcd in each pod that ends for good, while the operator hears the members, and while it does not.
+	SidecarFaults = []Kind{sidecarsEnd, operatorCutOff}
 	// SilentLosses leave pods on nodes that do not report.
 	SilentLosses = []Kind{nodeDies, planConfirmed}
 )

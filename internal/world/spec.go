@@ -131,6 +131,11 @@ func (w *World) poisoned(version string, template int) bool {
 	return template < 0 && template != BadSidecar || slices.Contains(w.cfg.Unfit, version) || version == w.Sour
 }
 
+// sidecarFails reports whether another container never starts in a pod of that template, or never again.
+func (w *World) sidecarFails(template int) bool {
+	return template == BadSidecar || template >= 0 && template < w.SidecarsEnded
+}
+
 // ends reports whether etcd ends in the pod at every start.
 func (w *World) ends(p *Pod) bool {
 	other := p.Transport.PeerBoth || p.Transport.PeerPort == member.OtherPeerPort
@@ -189,7 +194,7 @@ func (w *World) leaps() bool {
 
 // spoilt reports whether the spec asks for what can never run.
 func (w *World) spoilt() bool {
-	return w.poisoned(w.Version, w.template()) || w.template() == BadSidecar || w.unprovided() ||
+	return w.poisoned(w.Version, w.template()) || w.sidecarFails(w.template()) || w.unprovided() ||
 		(w.cfg.Crowded || w.cfg.Walled) && w.Transport.PeerTLS || w.cfg.Deaf && w.Transport.ClientTLS
 }
 

@@ -18,9 +18,9 @@ type Planner func(plan.Observed) plan.Action
 type Config struct {
 	// Next is the planner.
 	Next Planner
-	// TrustCache makes the operator act on its cache without planning again on live reads, and PassMarks write a permit although the mark
-	// before it was refused.
-	TrustCache, PassMarks bool
+	// TrustCache makes the operator act on its cache without planning again on live reads, PassMarks write a permit although the mark before it was
+	// refused, and KeepPermits leave its first permit to a member that serves.
+	TrustCache, PassMarks, KeepPermits bool
 	// Judge makes of what the servers said what holds; nil for the operator's own judgement.
 	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
@@ -92,6 +92,8 @@ type World struct {
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other, and nobody if
 	// the operator reaches none, while they go on.
 	Apart string
+	// SidecarsEnded is the template from which on pods have no container beside etcd that has ended and never starts again; 0 if none has.
+	SidecarsEnded int
 	// Differing is what comparisons of the voters' data show, and Allowance what keeps Auto Pilot from acting.
 	Differing
 	Allowance
