@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -198,7 +199,18 @@ func (w *World) seedEtcd(o *plan.Observed) {
 			w.Etcd.Disks = append(w.Etcd.Disks, d)
 		}
 	}
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Permit != nil && p.Permit.Mode == member.ModeResume && g.Member(uint64(p.Permit.MemberID)) == nil &&
+			!p.Exit.DataGone() && w.dir(p) != "" {
+			w.Etcd.Disks = append(w.Etcd.Disks, w.formerDisk(p, g))
+		}
+	}
 	w.Etcd.Groups = []etcdtest.Group{g}
+}
+
+// formerDisk is the data of a member that was removed: etcd ends on it.
+func (w *World) formerDisk(p *Pod, g etcdtest.Group) etcdtest.Disk {
+	return etcdtest.Disk{Dir: w.dir(p), ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: g.Version, Schema: g.Version}
 }
 
 // seedDisk is a member's data, false if it has none, as far as that is known.

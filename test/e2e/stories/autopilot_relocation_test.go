@@ -19,8 +19,8 @@ const (
 	sampledEvery = 10 * time.Second
 	// sampledPace has the operator do so.
 	sampledPace = int(anomaly.Every / sampledEvery)
-	// judgedWithin is how long it takes at most until a disk has been slow in twelve such samples.
-	judgedWithin = 6 * time.Minute
+	// judgedWithin is how long it takes at most until a disk has been slow in twelve such samples: four minutes, and longer as the member misses some.
+	judgedWithin = 10 * time.Minute
 	// givenUpWithin is when a new member's pod without a node is given up: after five minutes.
 	givenUpWithin = 8 * time.Minute
 )
