@@ -22,9 +22,11 @@ import (
 const (
 	// pollPeers is the pause between two rounds of asking the members; a round takes up to peerTimeout for each that is silent.
 	pollPeers = 500 * time.Millisecond
-	// peerTimeout is how long a member may take to answer. etcd itself waits for 10 s (getClusterFromRemotePeers in its server), but connects within 1 s
-	// and the election timeout: one that takes longer to connect to passes here, and may still make etcd end.
-	peerTimeout = 2 * time.Second
+	// peerTimeout is etcd's own limit for the whole request (getClusterFromRemotePeers in its server). etcd also limits dialing, to 1 s
+	// and the election timeout: a member that takes longer to connect to passes here, and may still make etcd end.
+	peerTimeout = 10 * time.Second
+	// otherTimeout is how long a member may take to answer whose answer etcd does not need first.
+	otherTimeout = 2 * time.Second
 	// maxMemberList is the most bytes that are read of an answer: a member takes a few hundred.
 	maxMemberList = 64 << 10
 	// logEvery is the shortest time between two lines in the log about what is waited for, and maxWords its length in bytes: they may
@@ -41,15 +43,17 @@ const (
 // lacks what this member has acknowledged, until the first message of the present leader makes it panic.
 func joinable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
 	urls := peerURLs(permit.InitialCluster)
-	own := urls[name]
 	want := slices.Sorted(maps.Values(urls))
+	others := slices.DeleteFunc(slices.Clone(want), func(url string) bool { return url == urls[name] })
 	why := fmt.Errorf("no other member is in %q", permit.InitialCluster)
 	answered := false
-	for _, url := range slices.Backward(want) { // etcd asks in their order, and believes the first that answers: its answer is the latest
-		if url == own {
-			continue
+	// etcd asks them from first to last, and believes the first that answers. So that one is asked last, and as patiently: its answer is the freshest.
+	for i, url := range slices.Backward(others) {
+		timeout := otherTimeout
+		if i == 0 {
+			timeout = peerTimeout
 		}
-		listed, err := askMembers(ctx, peers, url, permit.ClusterID)
+		listed, err := askMembers(ctx, peers, url, permit.ClusterID, timeout)
 		switch {
 		case listsStarted(listed, permit):
 			return errStarted
@@ -83,7 +87,7 @@ func beginnable(ctx context.Context, peers *http.Client, name string, permit *me
 		if other == name {
 			continue
 		}
-		listed, err := askMembers(ctx, peers, url, permit.ClusterID)
+		listed, err := askMembers(ctx, peers, url, permit.ClusterID, otherTimeout)
 		switch {
 		case listsStarted(listed, permit):
 			return errStarted
@@ -136,8 +140,8 @@ var errOther = errors.New("no answer of a member")
 
 // askMembers returns the members as one of them lists them, by the request that etcd makes itself. A member of another cluster may have
 // the address by now.
-func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) (members []listedMember, err error) {
-	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
+func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID, timeout time.Duration) (members []listedMember, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", http.NoBody)
 	if err != nil {

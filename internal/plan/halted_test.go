@@ -34,7 +34,14 @@ func TestHalted(t *testing.T) {
 		"another container ends again and again":          {unserved(rolled(halts("", time.Hour, 1), 1), 1), recreated(1)},
 		"it may become ready":                             {rolled(halts("", time.Minute, 1), 1), Wait{Reason: v1beta2.ReasonWaitingForMember}},
 		"another one has an update, too, and it is first": {unserved(rolled(halts(missing, time.Minute, 2), 1, 2), 2), recreated(2)},
-		"two are":          {unserved(rolled(halts(missing, time.Minute, 1, 2), 1, 2), 1), recreated(1)},
+		"two are": {unserved(rolled(halts(missing, time.Minute, 1, 2), 1, 2), 1), recreated(1)},
+		"one's own probe fails, and another's sidecar": {
+			unserved(rolled(func(o *Observed) { halts("", time.Hour, 2)(o); halts(missing, time.Minute, 1)(o) }, 1, 2), 2), recreated(2),
+		},
+		"one's own probe fails, and no volume can be made for its replacement": {
+			edit(rolled(halts("", time.Hour, 1), 1, 2), refuse(Target{"create", KindVolume, "c-3"}), func(o *Observed) { o.Volumes[1].Drift = true }),
+			SetBudget{MinAvailable: 2},
+		},
 		"so is the leader": {unserved(rolled(halts(missing, time.Minute, 0, 1), 0, 1), 1), recreated(1)},
 		"its node does not report": {
 			edit(rolled(halts("", time.Hour, 1), 1), func(o *Observed) { o.Pods[1].NotReadyByKubelet = false }), stopped,

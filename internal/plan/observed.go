@@ -146,8 +146,8 @@ type Pod struct {
 	IP   string
 	Node string
 	Zone string
-	// Ready is the pod's Ready condition. NotReadyByKubelet is true if it is the kubelet that says that the pod is not Ready, and not the node controller
-	// because it does not hear the node.
+	// Ready is the pod's Ready condition. NotReadyByKubelet is true if the kubelet has said why the pod is not Ready. The node controller, which says
+	// so once it does not hear the node, gives no reason, and leaves the kubelet's where there is one.
 	Ready             bool
 	NotReadyByKubelet bool `json:",omitempty"`
 	// Deleting is true once the pod has a deletion timestamp; Deadline is that timestamp, the end of its grace period.

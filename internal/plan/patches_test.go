@@ -88,7 +88,8 @@ func TestFollowPatch(t *testing.T) {
 			alarmed(set(func(c *Cluster) { c.Autopilot.Window.Set = true }), Alarm{AlarmNoSpace, id(1)}), Patch{}, v1beta2.ReasonPatchHeld, "NOSPACE",
 		},
 		"no backup, an alarm, and a closed window": {
-			alarmed(set(func(c *Cluster) { c.Backup, c.Autopilot.Window.Set = RecoveryBackup{}, true }), Alarm{AlarmNoSpace, id(1)}), Patch{},
+			alarmed(set(func(c *Cluster) { c.Backup, c.Autopilot.Window.Set = RecoveryBackup{}, true }), Alarm{AlarmNoSpace, id(1)}),
+			Patch{},
 			v1beta2.ReasonPatchHeld, "NOSPACE",
 		},
 		"taken back by another cluster, and a closed window": {

@@ -41,8 +41,8 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.made() || v.staysAway(p) || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// unstartable reports whether etcd cannot run in a pod for a reason that is known. Whoever is not heard may serve
-// nevertheless, beside another container that does not start: the kubelet knows by the probe of etcd's.
+// unstartable reports whether etcd cannot run in a pod for a reason that is known. A member that is not heard may
+// serve nevertheless, beside another container that does not start: so says the probe of its own.
 func (v *view) unstartable(p Pod) bool {
 	_, answers := v.answers[p.Name]
 	return !answers && !p.Deleting && !p.SidecarNotReady && p.startProblem() != ""

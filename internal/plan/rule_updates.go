@@ -193,10 +193,15 @@ func addReplacement(v *view) Action {
 	return v.newMembers(1, v.newVersion())
 }
 
-// turn orders the voters that are to be updated: those that are halted first; of these, and of the others, the leader last.
+// turn orders the voters that are to be updated: those first whose etcd may not serve, then those that are halted otherwise, then the others; and of
+// each the leader last.
 func (v *view) turn(m Member) (turn int) {
-	if !v.halted(m) {
-		turn += 2
+	switch {
+	case v.unproven(m):
+	case v.halted(m):
+		turn = 2
+	default:
+		turn = 4
 	}
 	if m.ID == v.Leader {
 		turn++
@@ -216,6 +221,9 @@ func (v *view) nextToUpdate() (Member, Action) {
 		return Member{}, nil
 	}
 	slices.SortStableFunc(due, func(a, b Member) int { return v.turn(a) - v.turn(b) })
+	if !v.unproven(due[0]) && slices.ContainsFunc(v.voters, v.unproven) {
+		return Member{}, nil // it is to be replaced, and the others may need this one until then
+	}
 	return due[0], v.update(due[0])
 }
 

@@ -45,12 +45,15 @@ func (v *view) waitForVoters(but uint64) Action {
 }
 
 // halted reports whether a voter serves, its kubelet says that its pod is not Ready, and it is to be updated: the spec that it is to get may be the one
-// that mends what keeps the pod from that, such as another container or a readiness gate. A pod of whose node nobody hears is not halted by that: it
+// that mends what keeps the pod from that, such as another container or a readiness gate. A pod that was Ready when its node fell silent is not halted: it
 // could only be deleted, and its member would be replaced.
 func (v *view) halted(m Member) bool {
 	p := v.pods[m.Name]
 	return v.healthy(m) && v.inSync(m) && v.change(m) != ChangeNone && !p.Deleting && p.NotReadyByKubelet && (p.StartProblem != "" || !v.readyChangedRecently(p))
 }
+
+// unproven reports whether a voter is halted although no other container is the reason: etcd answers the operator, and not its own probe.
+func (v *view) unproven(m Member) bool { return v.halted(m) && !v.pods[m.Name].SidecarNotReady }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.
 func (v *view) readyChangedRecently(p Pod) bool {

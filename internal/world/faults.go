@@ -1,6 +1,7 @@
 package world
 
 import (
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -111,11 +112,11 @@ var faults = map[Kind]transition{
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
 		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
 	},
-	diskReplaced: { // until a member serves clients, and while nobody else runs, nothing tells that it was started, not even to etcd
+	diskReplaced: { // before a member serves clients, and while nobody else runs, nothing shows that it was started, not even to etcd
 		name: "the disk of the node is replaced below the pod",
 		ifPod: func(w *World, p *Pod) bool {
 			return p.runs() && !p.Persistent && w.disk(p) != nil && p.Permit != nil &&
-				(p.Serving || w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)))
+				(p.Serving || p.Permit.Mode == member.ModeResume || w.Etcd.ListedStarted(uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)))
 		},
 		onPod: func(w *World, p *Pod) {
 			w.Etcd.Lose(w.dir(p))

@@ -201,7 +201,7 @@ func (w *World) seedEtcd(o *plan.Observed) {
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.Permit != nil && p.Permit.Mode == member.ModeResume && g.Member(uint64(p.Permit.MemberID)) == nil &&
-			!p.Exit.DataGone() && w.dir(p) != "" {
+			!p.Exit.DataGone() && w.dir(p) != "" && w.disk(p) == nil {
 			w.Etcd.Disks = append(w.Etcd.Disks, w.formerDisk(p, g))
 		}
 	}

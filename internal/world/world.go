@@ -92,7 +92,7 @@ type World struct {
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other, and nobody if
 	// the operator reaches none, while they go on.
 	Apart string
-	// SidecarsEnded is the template from which on pods have no container beside etcd that has ended and never starts again; 0 if none has.
+	// SidecarsEnded: in pods of lower templates, the container beside etcd has ended, and never starts again; 0 if it has in none.
 	SidecarsEnded int
 	// Differing is what comparisons of the voters' data show, and Allowance what keeps Auto Pilot from acting.
 	Differing
