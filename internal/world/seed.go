@@ -199,18 +199,22 @@ func (w *World) seedEtcd(o *plan.Observed) {
 			w.Etcd.Disks = append(w.Etcd.Disks, d)
 		}
 	}
-	for i := range w.Pods {
-		if p := &w.Pods[i]; p.Permit != nil && p.Permit.Mode == member.ModeResume && g.Member(uint64(p.Permit.MemberID)) == nil &&
-			!p.Exit.DataGone() && w.dir(p) != "" && w.disk(p) == nil {
-			w.Etcd.Disks = append(w.Etcd.Disks, w.formerDisk(p, g))
-		}
-	}
+	w.seedFormer(&g)
 	w.Etcd.Groups = []etcdtest.Group{g}
 }
 
-// formerDisk is the data of a member that was removed: etcd ends on it.
-func (w *World) formerDisk(p *Pod, g etcdtest.Group) etcdtest.Disk {
-	return etcdtest.Disk{Dir: w.dir(p), ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: g.Version, Schema: g.Version}
+// seedFormer is the data of members that were removed, and whose pods are still there: etcd ends on it.
+func (w *World) seedFormer(g *etcdtest.Group) {
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		if p.Permit == nil || p.Permit.Mode != member.ModeResume || g.Member(uint64(p.Permit.MemberID)) != nil ||
+			p.Exit.DataGone() || w.dir(p) == "" || w.disk(p) != nil {
+			continue
+		}
+		w.Etcd.Disks = append(w.Etcd.Disks, etcdtest.Disk{
+			Dir: w.dir(p), ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: g.Version, Schema: g.Version,
+		})
+	}
 }
 
 // seedDisk is a member's data, false if it has none, as far as that is known.
