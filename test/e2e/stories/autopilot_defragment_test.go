@@ -14,9 +14,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -93,7 +95,8 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s.fragments(fragmentedSize)
 	s.client()
 	wire, storage := s.plainMinIO()
-	s.holding(wire, "slow", storage, func(*v1beta2.EtcdBackupSpec) {})
+	s.holding(wire, "slow", storage, func(spec *v1beta2.EtcdBackupSpec) { spec.DeletionPolicy = v1beta2.DeletionDelete })
+	t.Cleanup(func() { s.takesAway("slow") })
 	s.switchedOn()
 	s.look("backup")
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "EtcdBackup slow")
@@ -122,6 +125,22 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	thaw()
 	s.tidied(fragmentedSize)
 	s.report("a client saw")
+}
+
+// takesAway deletes an EtcdBackup with its snapshots, after the story: the lab's MinIO has no room for those of several versions of etcd.
+func (s *story) takesAway(name string) {
+	ctx := context.Background() // the test's own has ended
+	object := &v1beta2.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
+	err := s.Client.Delete(ctx, object)
+	if err == nil {
+		err = harness.Await(ctx, name+" is deleted", limit, func(ctx context.Context) (string, bool) {
+			err := s.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+			return fmt.Sprint(err), apierrors.IsNotFound(err)
+		})
+	}
+	if err != nil {
+		s.t.Errorf("delete %s with its snapshots: %v", name, err)
+	}
 }
 
 // defragmentWithoutRoom has volumes that hold the database, but not a copy of it and etcd's log besides. What they request is what counts, so folders of
