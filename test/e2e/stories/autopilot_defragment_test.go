@@ -96,7 +96,6 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	s.client()
 	wire, storage := s.plainMinIO()
 	s.holding(wire, "slow", storage, func(spec *v1beta2.EtcdBackupSpec) { spec.DeletionPolicy = v1beta2.DeletionDelete })
-	t.Cleanup(func() { s.takesAway("slow") })
 	s.switchedOn()
 	s.look("backup")
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "EtcdBackup slow")
@@ -125,22 +124,18 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	thaw()
 	s.tidied(fragmentedSize)
 	s.report("a client saw")
+	s.takesAway("slow")
 }
 
-// takesAway deletes an EtcdBackup with its snapshots, after the story: the lab's MinIO has no room for those of several versions of etcd.
+// takesAway deletes an EtcdBackup with its snapshots: the lab's MinIO has no room for those of several versions of etcd.
 func (s *story) takesAway(name string) {
-	ctx := context.Background() // the test's own has ended
+	s.t.Helper()
 	object := &v1beta2.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
-	err := s.Client.Delete(ctx, object)
-	if err == nil {
-		err = harness.Await(ctx, name+" is deleted", limit, func(ctx context.Context) (string, bool) {
-			err := s.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
-			return fmt.Sprint(err), apierrors.IsNotFound(err)
-		})
-	}
-	if err != nil {
-		s.t.Errorf("delete %s with its snapshots: %v", name, err)
-	}
+	must(s.t, s.Client.Delete(s.t.Context(), object))
+	must(s.t, harness.Await(s.t.Context(), name+" is deleted with its snapshots", limit, func(ctx context.Context) (string, bool) {
+		err := s.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		return fmt.Sprint(err), apierrors.IsNotFound(err)
+	}))
 }
 
 // defragmentWithoutRoom has volumes that hold the database, but not a copy of it and etcd's log besides. What they request is what counts, so folders of
