@@ -228,6 +228,7 @@ func TestConditions(t *testing.T) {
 	notReady := func(why string) corev1.PodCondition {
 		return corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: why}
 	}
+	initialized := condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour)
 	for title, c := range map[string]struct {
 		etcd                    bool // is ready
 		conditions              []corev1.PodCondition
@@ -239,20 +240,16 @@ func TestConditions(t *testing.T) {
 			condition(corev1.PodReady, corev1.ConditionTrue, 0), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
 		}, true, false, false, time.Minute},
 		"another container is not ready": {true, []corev1.PodCondition{
-			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+			initialized, notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
 		}, false, true, true, time.Hour},
 		"etcd is not": {false, []corev1.PodCondition{
-			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
+			initialized, notReady("ContainersNotReady"), condition(corev1.ContainersReady, corev1.ConditionFalse, 0),
 		}, false, true, false, time.Hour},
 		"a readiness gate is not met": {true, []corev1.PodCondition{
-			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			notReady("ReadinessGatesNotReady"), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
+			initialized, notReady("ReadinessGatesNotReady"), condition(corev1.ContainersReady, corev1.ConditionTrue, 0),
 		}, false, true, false, time.Hour},
 		"the node controller has not heard of its node": {true, []corev1.PodCondition{
-			condition(corev1.PodInitialized, corev1.ConditionTrue, time.Hour),
-			notReady(""), condition(corev1.ContainersReady, corev1.ConditionTrue, time.Hour),
+			initialized, notReady(""), condition(corev1.ContainersReady, corev1.ConditionTrue, time.Hour),
 		}, false, false, false, time.Hour},
 		"its node makes it again": {false, []corev1.PodCondition{
 			condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, time.Second), condition(corev1.PodInitialized, corev1.ConditionFalse, time.Minute),

@@ -189,20 +189,15 @@ func (o Observed) volumeUID(name string) string {
 
 // serve adds a pod to the client Service.
 func (o Observed) serve(name string) Effect {
-	add := AddPodToService{Name: name, UID: o.podUID(name)}
+	add := AddPodToService{Name: name}
 	for _, p := range o.Pods {
-		if permit := p.Permit; p.Name == name && permit != nil && permit.Mode != member.ModeResume {
-			add.Resume = &member.Permit{Mode: member.ModeResume, ClusterID: permit.ClusterID, MemberID: permit.MemberID}
+		if p.Name != name {
+			continue
+		}
+		add.UID = p.UID
+		if p.Permit != nil && p.Permit.Mode != member.ModeResume {
+			add.Resume = &member.Permit{Mode: member.ModeResume, ClusterID: p.Permit.ClusterID, MemberID: p.Permit.MemberID}
 		}
 	}
 	return add
-}
-
-func (o Observed) podUID(name string) string {
-	for _, p := range o.Pods {
-		if p.Name == name {
-			return p.UID
-		}
-	}
-	return ""
 }
