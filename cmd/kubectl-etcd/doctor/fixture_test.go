@@ -11,6 +11,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -57,7 +58,7 @@ func cluster() *v1beta2.EtcdCluster {
 	c.Status.Operator = &v1beta2.OperatorReference{Namespace: "etcd-operator-system", Lease: "etcd-operator.etcd.database.coreos.com"}
 	for i, name := range names {
 		c.Status.MemberStatuses = append(c.Status.MemberStatuses, v1beta2.MemberStatus{
-			Name: name, ID: []string{"a", "b", "c"}[i], Role: v1beta2.MemberRoleVoter, Ready: true, Leader: i == 0,
+			Name: name, ID: member.ID(i + 10).String(), Role: v1beta2.MemberRoleVoter, Ready: true, Leader: i == 0,
 			Node: "worker-" + []string{"a", "b", "c"}[i], Version: "3.6.16",
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // UnknownAlarm is an alarm that names none of the members.
@@ -38,8 +39,8 @@ func Alarms(answers map[string]Answer) []Alarm {
 
 // Named is the member of status that an alarm names, if it does.
 func (a Alarm) Named(all []v1beta2.MemberStatus) (name string, known bool) {
-	i := slices.IndexFunc(all, func(m v1beta2.MemberStatus) bool { return m.ID == fmt.Sprintf("%x", a.Member) })
-	if i < 0 {
+	i := slices.IndexFunc(all, func(m v1beta2.MemberStatus) bool { return uint64(member.ParseID(m.ID)) == a.Member })
+	if a.Member == 0 || i < 0 {
 		return "", false
 	}
 	return all[i].Name, true

@@ -17,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -104,7 +105,7 @@ func cluster(ready int) *v1beta2.EtcdCluster {
 	c.Status.CurrentVersion = "3.6.16"
 	for i := range size {
 		m := v1beta2.MemberStatus{
-			Name: []string{"demo-0", "demo-1", "demo-2"}[i], ID: []string{"a", "b", "c"}[i], Role: v1beta2.MemberRoleVoter, Ready: i < ready,
+			Name: []string{"demo-0", "demo-1", "demo-2"}[i], ID: member.ID(i + 10).String(), Role: v1beta2.MemberRoleVoter, Ready: i < ready,
 			Leader: i == 0 && ready > 1, Node: "worker-" + []string{"a", "b", "c"}[i], Version: "3.6.16", DBSize: resource.NewQuantity(400*mebibyte, resource.BinarySI),
 		}
 		if i >= ready {
