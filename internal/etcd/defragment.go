@@ -57,7 +57,8 @@ func (p *Pool) BeginDefragment(ctx context.Context, cluster string, config *tls.
 		err = ctx.Err()
 	}
 	limited, cancel := context.WithTimeout(context.Background(), jobLimit)
-	if err == nil && !p.begin(cluster, &job{endpoint: e, begun: time.Now(), cancel: cancel}) {
+	j := &job{endpoint: e, begun: time.Now(), cancel: cancel}
+	if err == nil && !p.begin(cluster, j) {
 		err = ErrNotYet
 	}
 	if err != nil {
@@ -68,7 +69,7 @@ func (p *Pool) BeginDefragment(ctx context.Context, cluster string, config *tls.
 	p.jobs.Go(func() {
 		defer cancel()
 		defer func() { _ = client.Close() }()
-		p.defragment(limited, cluster, client, e, size{before.GetDbSize(), before.GetDbSizeInUse()})
+		p.defragment(limited, cluster, client, j, size{before.GetDbSize(), before.GetDbSizeInUse()})
 	})
 	return nil
 }
@@ -88,8 +89,8 @@ func (p *Pool) begin(cluster string, j *job) bool {
 type size struct{ file, inUse int64 }
 
 // defragment waits for the member, and remembers what has become of it.
-func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclient.Client, e Endpoint, before size) {
-	begun := time.Now()
+func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclient.Client, j *job, before size) {
+	begun, e := time.Now(), j.endpoint
 	err := client.Defragment(ctx)
 	took, after := time.Since(begun), before
 	if err == nil {
@@ -102,7 +103,7 @@ func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclien
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.upkeeps[cluster]
-	if u == nil || u.job == nil || u.job.endpoint != e { // the cluster was forgotten, or the pool closed
+	if u == nil || u.job != j { // the cluster was forgotten, or the pool closed
 		return
 	}
 	if u.job = nil; err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -111,10 +112,32 @@ func (p *Pool) retain(cluster string, endpoints []Endpoint) {
 	if len(p.clusters[cluster]) == 0 {
 		delete(p.clusters, cluster)
 	}
+	p.forgetOthers(cluster, endpoints)
 	p.mu.Unlock()
 	for _, c := range gone {
 		c.close()
 	}
+}
+
+// forgetOthers forgets what is remembered of pods that are none of these: a UID never comes back. The lock is held.
+func (p *Pool) forgetOthers(cluster string, endpoints []Endpoint) {
+	uids := map[string]bool{}
+	for _, e := range endpoints {
+		uids[e.PodUID] = true
+	}
+	if u := p.upkeeps[cluster]; u != nil {
+		keepOnly(u.rests, uids)
+		keepOnly(u.last, uids)
+		keepOnly(u.busy, uids)
+	}
+	if w := p.watches[cluster]; w != nil {
+		keepOnly(w.recent, uids)
+		keepOnly(w.still, uids)
+	}
+}
+
+func keepOnly[V any](of map[string]V, uids map[string]bool) {
+	maps.DeleteFunc(of, func(uid string, _ V) bool { return !uids[uid] })
 }
 
 // client returns a connection to one member. It is made lazily: a member that is not there yet costs nothing here.
