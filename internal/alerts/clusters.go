@@ -77,8 +77,8 @@ or
 			name: "EtcdAutopilotHeld", severity: Warning, after: time.Hour,
 			expr:    `max by (namespace, etcd_cluster, feature) (etcd_operator_cluster_autopilot_held{$own}) > 0`,
 			summary: "Auto Pilot does not do what " + theCluster + " needs: {{ $labels.feature }}",
-			description: "Something is due for an hour, and not done because it is not safe, or may only be advised. status.autopilot.held says what, and what " +
-				"has to be so before it is done. That it waits for the maintenance window, or for its turn, is not told.",
+			description: "Something has been due for an hour and is held. status.autopilot.held says what, and what has to change before it is done. " +
+				"This alert does not fire while it only waits for a maintenance window that is set, for its turn, or for the end of a trial.",
 		},
 		{
 			name: "EtcdAnomaly", severity: Warning, after: 5 * time.Minute,
