@@ -77,7 +77,7 @@ type AutopilotSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Diverged members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DivergedMember *AutopilotFeature `json:"divergedMember,omitempty"`
 
-	// anomaly tells, in the condition Anomaly, that a member is not as it was in the last day: slower, growing faster, or changing its leader.
+	// anomaly tells, in the condition Anomaly, that a member is not as it was in the last day: slower, growing faster, or seeing more leader changes.
 	// Nothing is done about it, so Advise and On are the same. On by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Anomaly",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
