@@ -467,7 +467,7 @@ lab-up: ## Start the lab with NODES nodes; it does nothing if it runs
 	$(LAB) up --nodes $(NODES)
 
 .PHONY: lab-down
-lab-down: ## End the lab and remove every trace of it
+lab-down: ## End the lab and remove it; logs and built programs stay
 	$(LAB) down
 
 ##@ Deploy: to the cluster of kubectl's current context
