@@ -82,6 +82,8 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return r.createPod(ctx, p, e)
 	case plan.MarkVolume:
 		return r.markVolume(ctx, p, e)
+	case plan.MarkQuarantined:
+		return r.markQuarantined(ctx, p, e)
 	case plan.WritePermit:
 		return r.writePermit(ctx, p, e)
 	case plan.AddPodToService:

@@ -36,6 +36,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Foreign:       resources.ForeignVolume(c, claim),
 		ClusterID:     uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
 		MemberID:      uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
+		Quarantined:   claim.Annotations[resources.AnnotationQuarantined] != "",
 		Transport:     resources.VolumeTransport(claim),
 		Version:       claim.Annotations[resources.AnnotationVersion],
 		Requested:     requested.Value(),
@@ -91,6 +92,18 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume,
 	}
 	claim := p.claims[e.Name].DeepCopy()
 	if err := r.patch(ctx, claim, types.UID(e.UID), map[string]any{"annotations": marks}, options...); err != nil {
+		return fmt.Errorf("mark volume %s: %w", e.Name, err)
+	}
+	return nil
+}
+
+// markQuarantined notes whether the member on a volume is quarantined.
+func (r *Reconciler) markQuarantined(ctx context.Context, p *pass, e plan.MarkQuarantined) error {
+	marks := map[string]any{resources.AnnotationQuarantined: nil}
+	if e.Quarantined {
+		marks[resources.AnnotationQuarantined] = "true"
+	}
+	if err := r.patch(ctx, p.claims[e.Name].DeepCopy(), types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
 		return fmt.Errorf("mark volume %s: %w", e.Name, err)
 	}
 	return nil

@@ -187,6 +187,13 @@ type CorrectMark struct {
 	Made bool
 }
 
+// MarkQuarantined writes onto the claim with exactly that UID whether its member is quarantined, because its data differs from what a majority of the
+// voters agrees on. Whoever finds the claim without a status, as in a cluster that is created again, knows it by that.
+type MarkQuarantined struct {
+	Name, UID   string
+	Quarantined bool
+}
+
 // Expand requests more storage for claims. If Kubernetes refuses, the claim is marked as not expandable.
 type Expand struct{ Names []string }
 

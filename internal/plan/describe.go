@@ -235,6 +235,14 @@ func (a CorrectMark) describe() Description {
 	return Description{"CorrectMark", v1beta2.ReasonUpdating, text}
 }
 
+func (a MarkQuarantined) describe() Description {
+	text := "marking volume " + a.Name + " as that of a quarantined member"
+	if !a.Quarantined {
+		text = "taking the mark of a quarantined member off volume " + a.Name
+	}
+	return Description{"MarkQuarantined", v1beta2.ReasonDivergedMember, text}
+}
+
 func (a Expand) describe() Description {
 	return Description{"Expand", v1beta2.ReasonUpdating, "requesting more storage for " + list(a.Names)}
 }

@@ -32,6 +32,7 @@ func TestDescribeEveryAction(t *testing.T) {
 		RemoveMember{Why: "R"},
 		DeletePod{Why: "R"},
 		DeleteVolume{Why: "R"},
+		MarkQuarantined{},
 		SetBudget{},
 	} {
 		if d := Describe(a); d.Action == "" || d.Reason == "" {

@@ -91,6 +91,7 @@ func (DeletePod) effect()         {}
 func (DeleteVolume) effect()      {}
 func (SetMetadata) effect()       {}
 func (Resize) effect()            {}
+func (MarkQuarantined) effect()   {}
 func (DeletePrepullPod) effect()  {}
 func (EnableDowngrade) effect()   {}
 func (CancelDowngrade) effect()   {}
@@ -136,7 +137,7 @@ func (o Observed) effects(a Action) []Effect {
 	case PrepullImages:
 		return each(act.Images, func(on NodeImage) Effect { return CreatePrepullPod{on} })
 	case CreateRestore, RemoveFromService, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
-		DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget, Compact, Defragment, Disarm:
+		MarkQuarantined, DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget, Compact, Defragment, Disarm:
 		if effect, ok := act.(Effect); ok {
 			return []Effect{effect}
 		}

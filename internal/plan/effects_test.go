@@ -64,6 +64,7 @@ func TestEveryActionHasEffects(t *testing.T) {
 		RemoveMember{},
 		DeletePod{},
 		DeleteVolume{},
+		MarkQuarantined{},
 		SetMetadata{},
 		Resize{},
 		DeletePrepullPod{},

@@ -77,12 +77,12 @@ func (o Observed) holds(c Volume) bool {
 	return c.Owned && c.MemberID != 0 && !c.Lost && o.Cluster.currentVolume(c)
 }
 
-// holders returns the names of all members that have data of the cluster on a volume; if none has, those of the pods that are
+// holders returns the names of all members that have data of the cluster on a volume, but for quarantined ones; if none has, those of the pods that are
 // permitted to have some. Whoever may create pods could outvote the members with pods that have no volume.
 func (o Observed) holders() []string {
 	var names []string
 	for _, c := range o.Volumes {
-		if o.holds(c) && c.ClusterID == o.Cluster.ID {
+		if o.holds(c) && c.ClusterID == o.Cluster.ID && !c.Quarantined {
 			names = append(names, c.Name)
 		}
 	}

@@ -15,6 +15,12 @@ var differing = map[string]scenario{
 	"data differs as members go": {
 		sizes: []int{3}, only: slices.Concat(world.DifferingFaults[:1], world.PodFaults, world.VolumeFaults, world.Holds), compares: true, faults: 2, full: 2,
 	},
+	"data differs, and status is lost": {
+		sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults), compares: true, faults: 2, full: 3,
+	},
+	"data differs where marks are refused": {
+		sizes: []int{3}, running: true, only: slices.Concat(world.DifferingFaults[:1], world.Refusals(world.PatchesVolumes)), compares: true, faults: 1, full: 2,
+	},
 	"data differs, from 3 to 1": {
 		sizes: []int{3, 1}, only: world.DifferingFaults, compares: true, faults: 1, full: 2,
 	},
@@ -99,6 +105,15 @@ var differingMutants = map[string]mutant{
 		next: tidiesAllTheSame, want: "S2: volume c-2", persistent: true,
 		scenario: scenario{sizes: []int{3, 1}, running: true, only: world.DisputeFaults[:1], faults: 1},
 	},
+	"a member is quarantined without its volume": {
+		next: keepsNoVolume, want: "S2: c-", persistent: true,
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults[:1], compares: true, faults: 1},
+	},
+	"the mark of a quarantined member is not read": {
+		next: readsNoMark, want: "S2: volume", persistent: true, scenario: scenario{
+			sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults), compares: true, faults: 2,
+		},
+	},
 	"the volume of a quarantined member is deleted": {
 		next: forgetsEvidence, want: "S2: volume", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, only: world.DifferingFaults, compares: true, faults: 2},
@@ -175,10 +190,37 @@ func believesOneComparison(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
+// keepsNoVolume does not say which volume is to be kept.
+func keepsNoVolume(o plan.Observed) plan.Action {
+	a := plan.Next(o)
+	if q, ok := a.(plan.Quarantine); ok {
+		q.VolumeUID = ""
+		return q
+	}
+	return a
+}
+
+// unmarkedVolumes are the volumes as if none were marked.
+func unmarkedVolumes(volumes []plan.Volume) []plan.Volume {
+	volumes = slices.Clone(volumes)
+	for i := range volumes {
+		volumes[i].Quarantined = false
+	}
+	return volumes
+}
+
+// readsNoMark goes by status alone, if that is lost, too.
+func readsNoMark(o plan.Observed) plan.Action {
+	if o.Cluster.Quarantined.Member == 0 {
+		o.Volumes = unmarkedVolumes(o.Volumes)
+	}
+	return plan.Next(o)
+}
+
 // forgetsEvidence takes the volume of a member that was quarantined for any other that is left over.
 func forgetsEvidence(o plan.Observed) plan.Action {
 	if listed := slices.ContainsFunc(o.Etcd.Members, func(m plan.Member) bool { return m.ID == o.Cluster.Quarantined.Member }); !listed {
-		o.Cluster.Quarantined, o.Cluster.KeptUIDs = plan.Quarantined{}, nil
+		o.Cluster.Quarantined, o.Cluster.KeptUIDs, o.Volumes = plan.Quarantined{}, nil, unmarkedVolumes(o.Volumes)
 	}
 	return plan.Next(o)
 }

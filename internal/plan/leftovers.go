@@ -37,7 +37,7 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 	}
 	for _, c := range volumes {
 		switch {
-		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && (o.Cluster.keeps(c) || o.evidence(c)):
+		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && (o.Cluster.keeps(c) || o.evidence(c) || o.mayBeEvidence(c)):
 			left.keptVolumes = append(left.keptVolumes, c)
 		case !o.isOwn(c):
 			left.foreign = append(left.foreign, c)

@@ -150,6 +150,7 @@ var repair = group{"repair", []rule{
 // membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
+	markQuarantined,          // the volume of a quarantined member is to be kept: have its claim say so
 	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
 	giveUpRelocation,         // Auto Pilot: no new member can take the place of one on a slow disk: it stays
 	addToService,             // add healthy voters to the client Service

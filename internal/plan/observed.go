@@ -251,6 +251,8 @@ type Volume struct {
 	// ClusterID and MemberID are written before the first permit for this volume; both are zero on one never used.
 	ClusterID uint64 `json:",string"`
 	MemberID  uint64 `json:",string"`
+	// Quarantined is true once the claim is marked as that of a quarantined member.
+	Quarantined bool `json:",omitempty"`
 	// Transport is what the pod on the volume is to serve: that of the attempt that the volume was created in, or what its member was
 	// updated to since.
 	Transport member.Transport `json:",omitzero"`

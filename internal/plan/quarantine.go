@@ -33,7 +33,14 @@ func (v *view) replacesQuarantined() bool {
 // evidence reports whether the volume was that of a quarantined member which a quorum lists no more.
 func (o Observed) evidence(c Volume) bool {
 	q := o.Cluster.Quarantined
-	return q.VolumeUID != "" && q.VolumeUID == c.UID && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(q.Member)
+	recorded := q.VolumeUID != "" && q.VolumeUID == c.UID
+	return (recorded || c.Quarantined && o.Cluster.currentVolume(c)) && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(c.MemberID)
+}
+
+// mayBeEvidence reports whether the volume is marked as that of a quarantined member, and neither a quorum nor status says that it still is one.
+func (o Observed) mayBeEvidence(c Volume) bool {
+	voter := slices.Contains(o.Cluster.Voters, c.Name) || slices.Contains(o.Cluster.NextVoters, c.Name)
+	return c.Quarantined && o.Cluster.currentVolume(c) && o.Etcd.Contact != ContactQuorum && !voter
 }
 
 func (e Etcd) lists(id uint64) bool {

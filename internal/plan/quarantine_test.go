@@ -34,9 +34,12 @@ func differs(o Observed, i int) Observed {
 	return compared(o, hashes, hashes)
 }
 
-// quarantined is a cluster whose status says that the member is being replaced.
+// quarantined is a cluster whose status says that the member is being replaced, and so does its volume.
 func quarantined(o Observed, i int) Observed {
 	return edit(differs(o, i), func(o *Observed) {
+		if len(o.Volumes) > 0 {
+			o.Volumes[i].Quarantined = true
+		}
 		o.Cluster.Quarantined = Quarantined{Member: id(i), Name: name(i), VolumeUID: "v" + string(rune('0'+i))}
 	})
 }
@@ -73,6 +76,19 @@ func TestQuarantine(t *testing.T) {
 		},
 		"while a downgrade is enabled": {
 			edit(differs(healthyCluster(3, true), 1), func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), Quarantine{Quarantined{id(1), name(1), "v1"}},
+		},
+		"although its pod is gone, and no other one is allowed": {
+			edit(withoutPod(differs(healthyCluster(3, true), 1), 1), refuse(TargetOf(CreatePod{NewPod{Name: name(1)}}))), Quarantine{Quarantined{id(1), name(1), "v1"}},
+		},
+		"then its volume is marked": {
+			unmarked(quarantined(healthyCluster(3, true), 1)), MarkQuarantined{Name: name(1), UID: "v1", Quarantined: true},
+		},
+		"it goes on if that is refused": {
+			edit(unmarked(quarantined(healthyCluster(3, true), 1)), refuse(TargetOf(MarkQuarantined{Name: name(1)}))), RemoveFromService{Pod: name(1), UID: "p1"},
+		},
+		"the mark goes once the data is right again": {
+			edit(compared(quarantined(healthyCluster(3, true), 1), []int64{0, 0, 0}, []int64{0, 0, 0}), func(o *Observed) { o.Cluster.Quarantined = Quarantined{} }),
+			MarkQuarantined{Name: name(1), UID: "v1"},
 		},
 		"then no client is led to it": {
 			quarantined(healthyCluster(3, true), 1), RemoveFromService{Pod: name(1), UID: "p1"},
@@ -129,6 +145,47 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("Next() = %#v, want %#v", got, c.want)
 			}
 		})
+	}
+}
+
+// unmarked is the same without a mark on any volume.
+func unmarked(o Observed) Observed {
+	return edit(o, func(o *Observed) {
+		for i := range o.Volumes {
+			o.Volumes[i].Quarantined = false
+		}
+	})
+}
+
+// TestMarkIsEnough loses the status after the second member was quarantined and removed: what its volume is marked with has that be kept, and
+// nobody waits for it.
+func TestMarkIsEnough(t *testing.T) {
+	lost := func(o *Observed) { o.Cluster.Record, o.Cluster.Bootstrap, o.Pods, o.Etcd = Record{}, nil, nil, Etcd{} }
+	o := edit(quarantined(healthyCluster(3, true), 1), lost)
+	adopt := Adopt{ClusterID: recordedID, Volumes: []string{name(0), name(1), name(2)}}
+	if got := Next(o); !reflect.DeepEqual(got, adopt) {
+		t.Fatalf("Next() = %#v, want %#v", got, adopt)
+	}
+	o.Cluster.Record = o.Cluster.Apply(adopt, o)
+	if got, want := o.Electorate().Voters, []string{name(0), name(2)}; !slices.Equal(got, want) {
+		t.Errorf("the voters are %v, want %v", got, want)
+	}
+	pods, created := Next(o).(CreatePods)
+	if !created || len(pods.Pods) != 2 || pods.Pods[0].Name != name(0) || pods.Pods[1].Name != name(2) {
+		t.Errorf("Next() = %#v", Next(o))
+	}
+	up := edit(withoutPod(withoutSecond(quarantined(healthyCluster(3, true), 1)), 1), func(o *Observed) {
+		o.Cluster.Quarantined, o.Etcd.Compared, o.Cluster.Size = Quarantined{}, nil, 2
+	})
+	if got := Next(up); Mutates(got) && got != (SetBudget{MinAvailable: 1}) {
+		t.Errorf("Next() = %#v", got)
+	}
+	if kept := up.Cluster.Apply(nil, up).KeptUIDs; !slices.Equal(kept, []string{"v1"}) {
+		t.Errorf("kept are %v", kept)
+	}
+	o = edit(o, lost, func(o *Observed) { o.Volumes = o.Volumes[1:2] })
+	if got, ok := Next(o).(Blocked); !ok || got.Reason != v1beta2.ReasonVolumesExist {
+		t.Errorf("with nothing else: Next() = %#v", Next(o))
 	}
 }
 
@@ -226,8 +283,12 @@ func TestQuarantineIsRecorded(t *testing.T) {
 		t.Fatalf("recorded: %+v", r.Quarantined)
 	}
 	o.Cluster.Record, o.Etcd.Compared = r, nil // an operator that starts anew knows of no comparison
-	if got := Next(o); got != (RemoveFromService{Pod: name(1), UID: "p1"}) {
+	if got := Next(o); got != (MarkQuarantined{Name: name(1), UID: "v1", Quarantined: true}) {
 		t.Errorf("it goes on with %#v", got)
+	}
+	o.Volumes[1].Quarantined = true
+	if got := Next(o); got != (RemoveFromService{Pod: name(1), UID: "p1"}) {
+		t.Errorf("then it goes on with %#v", got)
 	}
 	if r := o.Cluster.Apply(nil, o); r.Quarantined != want || len(r.KeptUIDs) != 0 {
 		t.Errorf("while it is listed: %+v, kept %v", r.Quarantined, r.KeptUIDs)

@@ -57,6 +57,8 @@ func TargetOf(effect Effect) Target {
 		return Target{"adopt", KindVolume, e.Name}
 	case MarkVolume:
 		return Target{"annotate", KindVolume, e.Name}
+	case MarkQuarantined:
+		return Target{"annotate", KindVolume, e.Name}
 	case ExpandVolume:
 		return Target{"expand", KindVolume, e.Name}
 	case WritePermit:

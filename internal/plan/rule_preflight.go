@@ -86,12 +86,14 @@ func (c Volume) sameMember(original Volume) bool {
 // adoptVolumes adopts data for which there is no status: volumes retained from a deleted cluster of this name, or the pods and
 // volumes of this cluster after its status was lost.
 func adoptVolumes(v *view) Action {
-	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
+	volumes := slices.Concat(v.Volumes, v.keptVolumes)
+	slices.SortFunc(volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
+	if len(volumes) == 0 && len(v.Pods) == 0 {
 		return nil
 	}
 	ids := map[uint64]bool{}
 	var names []string
-	for _, c := range v.Volumes {
+	for _, c := range volumes {
 		names = append(names, c.Name)
 		if c.ClusterID != 0 {
 			ids[c.ClusterID] = true
@@ -108,10 +110,23 @@ func adoptVolumes(v *view) Action {
 	if blocked := v.transportDiffers(); blocked != nil {
 		return blocked
 	}
+	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
+		return onlyQuarantined(names)
+	}
 	for id := range ids {
 		return Adopt{ClusterID: id, Volumes: names}
 	}
 	return nil
+}
+
+// onlyQuarantined explains why nothing is adopted where nothing is left but what was set aside.
+func onlyQuarantined(volumes []string) Action {
+	return Blocked{
+		Reason: v1beta2.ReasonVolumesExist,
+		Message: "the only volumes (" + list(volumes) + ") are those of members that were replaced because their data differed from the " +
+			"majority's, so nothing is started from them or next to them: restore a backup, or, if nothing better is left, take the annotation " +
+			"etcd.database.coreos.com/quarantined off the claims",
+	}
 }
 
 // transportDiffers blocks an adoption by a spec under which the members could not find each other: their URLs, which are in their

@@ -6,6 +6,20 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
+// markQuarantined has the claim of a quarantined member say so, before that is removed: then it is known without a status whose volume is kept. The
+// mark goes once the data is right again.
+func markQuarantined(v *view) Action {
+	var all []Action
+	for _, c := range v.Volumes {
+		quarantined := v.Quarantined.ID != 0 && c.MemberID == v.Quarantined.ID
+		right := v.Cluster.Quarantined.Member == 0 && v.agree() && v.Etcd.lists(c.MemberID)
+		if !c.Deleting && (quarantined && !c.Quarantined || c.Quarantined && right) {
+			all = append(all, MarkQuarantined{Name: c.Name, UID: c.UID, Quarantined: quarantined})
+		}
+	}
+	return v.firstAllowed(all)
+}
+
 // quarantine begins to replace a member whose data differs from what a majority of the voters agrees on. That is recorded first, so that an
 // operator that starts anew goes on with it. Clients are kept away from the member, and so is leadership, because a learner gets its
 // data from the leader. The rest is like any replacement (ChangeReplace): a new member joins, and then this one goes. Its volume is kept.
@@ -19,8 +33,8 @@ import (
 func quarantine(v *view) Action {
 	if m := v.Diverged; m.ID != 0 {
 		q := Quarantined{Member: m.ID, Name: m.Name}
-		if v.pods[m.Name].Persistent {
-			q.VolumeUID = v.volumes[m.Name].UID
+		if c := v.volumes[m.Name]; c.MemberID == m.ID { // its pod may be gone
+			q.VolumeUID = c.UID
 		}
 		return Quarantine{q}
 	}

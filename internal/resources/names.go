@@ -37,6 +37,8 @@ const (
 	// the first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
+	// AnnotationQuarantined is on a volume of a member whose data differs from what a majority of the voters agrees on, with the value "true".
+	AnnotationQuarantined = "etcd.database.coreos.com/quarantined"
 	// AnnotationVersion is the etcd version that the member on a volume is to run. AnnotationTemplate is there too: the
 	// revision that its pod is to be made from.
 	AnnotationVersion = "etcd.database.coreos.com/etcd-version"

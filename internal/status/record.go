@@ -145,7 +145,7 @@ func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 		restore = &s.Restores[0]
 	}
 	for _, c := range o.Volumes {
-		quarantined := o.Cluster.Quarantined.VolumeUID == c.UID
+		quarantined := c.Quarantined || o.Cluster.Quarantined.VolumeUID == c.UID
 		noted := slices.ContainsFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == c.UID })
 		switch {
 		case !slices.Contains(r.KeptUIDs, c.UID) || noted:

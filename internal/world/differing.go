@@ -93,7 +93,8 @@ var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}
 
 // compared is what the operator remembers of its comparisons.
 func (w *World) compared(e plan.Etcd) []plan.Comparison {
-	known := w.Odd != 0 || w.Split || w.Status.Quarantined.Member != 0 || w.Status.Doubt != plan.Doubt{} // only of these anybody can be rehabilitated
+	known := w.Odd != 0 || w.Split || w.Status.Quarantined.Member != 0 || w.Status.Doubt != plan.Doubt{} || // only of these anybody can be rehabilitated
+		slices.ContainsFunc(w.Volumes, func(v Volume) bool { return v.Quarantined })
 	if !known || w.Unseen {
 		return nil
 	}
@@ -153,6 +154,9 @@ func (w *World) checkQuarantine(act plan.Quarantine, o *plan.Observed) {
 	}
 	if act.Member != w.Odd && act.Member != w.Copy || w.Split || voters < 3 || !w.Twice && !w.Alarm {
 		w.violate("S2: %s is quarantined, and no majority proves its data wrong", act.Name)
+	}
+	if v := w.volume(act.Name); v != nil && v.MemberID == act.Member && act.VolumeUID != v.UID {
+		w.violate("S2: %s is quarantined, and its volume is not kept", act.Name)
 	}
 }
 

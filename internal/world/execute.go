@@ -27,6 +27,8 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 		return w.createPod(e.NewPod, o)
 	case plan.MarkVolume:
 		return w.onVolume(e.Name, e.UID, func(v *Volume) { w.markVolume(v, e, o.Cluster.Transport.Served()) })
+	case plan.MarkQuarantined:
+		return w.onVolume(e.Name, e.UID, func(v *Volume) { v.Quarantined = e.Quarantined })
 	case plan.WritePermit:
 		return w.writePermit(e)
 	case plan.AddPodToService:

@@ -185,7 +185,7 @@ func (e *encoder) kube(k *Kube) {
 		e.text(v.Foreign)
 		e.rare(markStorage, int(v.Requested))
 		e.transport(v.Transport)
-		e.rare(markVolume, bits(v.Expanding, v.NotExpandable, v.Tied, v.Away))
+		e.rare(markVolume, bits(v.Expanding, v.NotExpandable, v.Tied, v.Away, v.Quarantined))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)

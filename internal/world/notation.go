@@ -76,6 +76,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 			return note("correct-mark", act.Name, act.UID, act.Version, act.Made)
 		}
 		return note("correct-mark", act.Name, act.UID, act.Version)
+	case plan.MarkQuarantined:
+		return note("mark-quarantined", act.Name, act.UID, act.Quarantined)
 	case plan.Expand:
 		return note("expand", act.Names)
 	case plan.PrepullImages:

@@ -42,6 +42,7 @@ var actions = []plan.Action{
 	plan.RemoveMember{},
 	plan.DeletePod{},
 	plan.DeleteVolume{},
+	plan.MarkQuarantined{},
 	plan.SetMetadata{},
 	plan.Resize{},
 	plan.SetImage{},

@@ -183,7 +183,7 @@ func classOf(effect plan.Effect) (Class, int) {
 		return CreatesVolumes, 0
 	case plan.DeleteVolume:
 		return DeletesVolumes, 0
-	case plan.MarkVolume:
+	case plan.MarkVolume, plan.MarkQuarantined:
 		return PatchesVolumes, 0
 	case plan.AdoptVolume:
 		return PatchesVolumes, 1
