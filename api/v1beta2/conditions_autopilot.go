@@ -17,7 +17,7 @@ const (
 	// ReasonWaitingForBrake means that something is due that would disturb clients, and that as many clusters are being disturbed as the
 	// operator allows at a time: five, and three of one namespace. That limit is the brake.
 	//
-	// Nothing: its turn comes, in the order of asking. If it takes hours, look for clusters in which something of Auto Pilot does not end.
+	// Nothing: its turn comes, and namespaces take turns. If it takes hours, look for clusters in which something of Auto Pilot does not end.
 	ReasonWaitingForBrake = "WaitingForBrake"
 	// ReasonNoLongerHeld means that what was held back is no longer: it is being done, or not due any more.
 	//

@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -21,14 +22,16 @@ const (
 	asksAgain = 5 * time.Minute
 )
 
-// brake bounds how many clusters Auto Pilot disturbs at a time; those that wait have their turn in the order of asking, as far as their
-// namespace has not its share. It is known to the process only: after a restart as many may begin as ever, beside those that are at it. The zero
-// value is empty. It is safe for concurrent use.
+// brake bounds how many clusters Auto Pilot disturbs at a time. Of those that wait, the next turn goes to the namespace with the fewest disturbed
+// clusters, between equals to the one that has waited longest since its last turn, and within it to the cluster that asked first: so how long a
+// namespace waits depends on how many others wait, not on how many clusters they have. It is known to the process only: after a restart as many
+// may begin as ever, beside those that are at it. The zero value is empty. It is safe for concurrent use.
 type brake struct {
 	mu sync.Mutex
 	// disturbed are the clusters that are, with the time of the last act.
 	disturbed map[types.NamespacedName]time.Time
-	waiting   []turn
+	// waiting are in the order of asking, but those whose namespace has had a turn since are behind all others.
+	waiting []turn
 	waker
 }
 
@@ -38,7 +41,7 @@ type turn struct {
 	asked   time.Time
 }
 
-// may reports whether a cluster is disturbed, or can be: no others that have waited longer are to have what is free.
+// may reports whether a cluster is disturbed, or can be: what is free is not for others that wait.
 func (b *brake) may(cluster types.NamespacedName, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,6 +59,9 @@ func (b *brake) take(cluster types.NamespacedName, now time.Time) bool {
 	}
 	if b.disturbed == nil {
 		b.disturbed = map[types.NamespacedName]time.Time{}
+	}
+	if _, goesOn := b.disturbed[cluster]; !goesOn {
+		b.waiting = afterTurn(b.waiting, cluster)
 	}
 	b.disturbed[cluster] = now
 	b.dequeue(cluster)
@@ -113,16 +119,33 @@ func (b *brake) next(newcomers ...turn) (turns []types.NamespacedName) {
 	for cluster := range b.disturbed {
 		share[cluster.Namespace]++
 	}
-	for _, t := range slices.Concat(b.waiting, newcomers) {
-		if len(turns) < free && share[t.cluster.Namespace] < maxOfNamespace {
-			turns = append(turns, t.cluster)
-			share[t.cluster.Namespace]++
+	queue := slices.Concat(b.waiting, newcomers)
+	for len(queue) > 0 && len(turns) < free {
+		first := slices.MinFunc(queue, func(t, u turn) int { return cmp.Compare(share[t.cluster.Namespace], share[u.cluster.Namespace]) }).cluster
+		if share[first.Namespace] >= maxOfNamespace {
+			break
 		}
+		turns, queue = append(turns, first), afterTurn(queue, first)
+		share[first.Namespace]++
 	}
 	return turns
 }
 
-// place is how many wait before a cluster.
+// afterTurn is a queue after a cluster of it has had its turn: the others of its namespace, in their order, are behind those of all other namespaces.
+func afterTurn(queue []turn, cluster types.NamespacedName) []turn {
+	var others, own []turn
+	for _, t := range queue {
+		switch {
+		case t.cluster.Namespace != cluster.Namespace:
+			others = append(others, t)
+		case t.cluster != cluster:
+			own = append(own, t)
+		}
+	}
+	return append(others, own...)
+}
+
+// place is where a cluster is among those that wait, behind them if it is none.
 func (b *brake) place(cluster types.NamespacedName) int {
 	i := slices.IndexFunc(b.waiting, func(t turn) bool { return t.cluster == cluster })
 	if i < 0 {

@@ -2,6 +2,8 @@ package etcdcluster
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +100,41 @@ func TestBrakeSharesByNamespace(t *testing.T) {
 	b.forget(of(0))
 	if b.may(of(11), begun) || !b.may(of(10), begun) {
 		t.Error("it is not the turn of the first that waits")
+	}
+}
+
+// of are clusters of a namespace, in the order of their numbers.
+func of(namespace string, from, to int) (all []types.NamespacedName) {
+	for i := from; i <= to; i++ {
+		all = append(all, types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)})
+	}
+	return all
+}
+
+// TestBrakeGoesRound has a namespace wait for no more than one turn of each other one that waits, however many clusters of those came first.
+func TestBrakeGoesRound(t *testing.T) {
+	b, disturbed := &brake{}, slices.Concat(of("a", 0, 2), of("b", 0, 1))
+	for _, c := range disturbed {
+		if !b.take(c, begun) {
+			t.Fatalf("%s has no turn", c)
+		}
+	}
+	waiting := slices.Concat(of("a", 3, 20), of("b", 2, 20), of("v", 0, 5))
+	for _, c := range waiting {
+		b.wait(c, begun)
+	}
+	var turns []string
+	for range 9 {
+		b.forget(disturbed[0])
+		i := slices.IndexFunc(waiting, func(c types.NamespacedName) bool { return b.take(c, begun) })
+		if i < 0 {
+			t.Fatalf("after %s nobody has the turn that is free", turns)
+		}
+		turns = append(turns, waiting[i].String())
+		disturbed, waiting = append(disturbed[1:], waiting[i]), slices.Delete(waiting, i, i+1)
+	}
+	if got, want := strings.Join(turns, " "), "v/0 a/3 v/1 b/2 a/4 v/2 b/3 a/5 v/3"; got != want {
+		t.Errorf("the turns are %s, want %s", got, want)
 	}
 }
 
