@@ -36,7 +36,8 @@ func (r *Reconciler) observeDatabases(ctx context.Context, p *pass) error {
 	p.observed.Etcd.RoomMade = r.Etcd.RoomMade(key.String(), p.observed.Now)
 	due := plan.DatabasesDue(p.observed)
 	r.Etcd.Databases(ctx, key.String(), &p.observed.Etcd, endpoints(p.observed), due, plan.EvictionsBlocked(p.observed))
-	if !due {
+	stopsAgain := c.Hibernate && c.Hibernation == plan.Waking // without a quorum, too: the data that is left may be being saved
+	if !due && !stopsAgain {
 		return nil
 	}
 	var err error

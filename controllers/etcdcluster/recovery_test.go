@@ -15,6 +15,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 var lost = types.NamespacedName{Namespace: namespace, Name: "lost"}
@@ -218,6 +219,25 @@ func TestRecoveryHeldBack(t *testing.T) {
 				t.Errorf("it begins: %+v", w.restores(t))
 			}
 		})
+	}
+}
+
+// TestStopsAgainOnceSaved has a cluster that wakes up hibernate again only once the survivor's data is saved.
+func TestStopsAgainOnceSaved(t *testing.T) {
+	w := losesQuorum(t, v1beta2.EtcdClusterSpec{Pod: onVolumes()})
+	w.confirms(t, w.plans(t).Hash)
+	w.change(t, lost, func(c *v1beta2.EtcdCluster) { c.Spec.Hibernate, c.Status.Hibernation = true, string(plan.Waking) })
+	w.looks(t, lost)
+	restore := w.restores(t)[0]
+	said := w.says(t, lost, v1beta2.ConditionReady)
+	if h := w.reads(t).Status.Hibernation; h != string(plan.Waking) || !strings.Contains(said.Message, "EtcdRestore "+restore.Name+" is taking a snapshot") {
+		t.Errorf("while the data is being saved it is %s: %s", h, said.Message)
+	}
+	restore.Status.Phase, restore.Status.Reason = v1beta2.RestoreFailed, "there is no room"
+	must(t, w.api.Update(t.Context(), &restore))
+	w.looks(t, lost)
+	if h := w.reads(t).Status.Hibernation; h != string(plan.Hibernated) {
+		t.Errorf("once nothing is being saved it is %s", h)
 	}
 }
 

@@ -94,7 +94,7 @@ type Cluster struct {
 	// requested in full.
 	SpecResources Requirements `json:",omitzero"`
 	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
-	// looked at together with the members' Databases.
+	// looked at together with the members' Databases, and while a cluster that wakes up is to hibernate again.
 	BackingUp string `json:",omitempty"`
 	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
 	// the last valid spec.
