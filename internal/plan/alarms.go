@@ -136,7 +136,6 @@ func (v *view) noSpaceMessage(ids []uint64) string {
 
 // space says how large a member's database is, in MiB, and how much of the file is free.
 func (a Answer) space(quota int64) string {
-	const tenth = 10
 	if a.DBSize == 0 {
 		return "it does not answer"
 	}
@@ -149,8 +148,7 @@ func (a Answer) space(quota int64) string {
 
 // hasRoom reports whether the member would take writes again if the alarm was disarmed: at least a tenth of its quota is left.
 func (a Answer) hasRoom(quota int64) bool {
-	const share = 10
-	return quota > 0 && a.DBSize > 0 && a.DBSize <= quota-quota/share
+	return quota > 0 && a.DBSize > 0 && !a.crowds(quota)
 }
 
 func mebibytes(n int64) string {

@@ -46,7 +46,7 @@ const (
 	defaultRate = 50 << 20
 	// minFree is how much of a file has to be free for a defragmentation without need: less is used again before long.
 	minFree = 100 << 20
-	// tenth is the share of a file that has to be free, or of a quota that has to be left: see also hasRoom.
+	// tenth is the share of a file that has to be free, or of a quota that has to be left: see crowds.
 	tenth = 10
 )
 
@@ -55,6 +55,9 @@ func (a Answer) free() int64 { return a.DBSize - a.DBSizeInUse }
 
 // holey reports whether at least a tenth of the file is free: a defragmentation makes it that much smaller.
 func (a Answer) holey() bool { return a.DBSize > 0 && a.free() >= a.DBSize/tenth }
+
+// crowds reports whether less than a tenth of the quota is left beside the file. Of a quota of 0, which is unknown, that is not so.
+func (a Answer) crowds(quota int64) bool { return quota > 0 && a.DBSize > quota-quota/tenth }
 
 // fragmented reports whether a defragmentation is worth a pause although nothing needs it: half of the file is free, or the file is close
 // to its quota, 0 if that is unknown, and holey.
@@ -96,8 +99,7 @@ func DatabasesDue(o Observed) bool {
 // NearQuota reports whether a member is about to have no space, so that a look once a minute would find that late.
 func NearQuota(o Observed) bool {
 	return o.Cluster.Autopilot.NoSpace != ModeOff && slices.ContainsFunc(o.Etcd.Answers, func(a Answer) bool {
-		quota := o.Cluster.quota(a)
-		return quota > 0 && a.DBSize > quota-quota/tenth
+		return a.crowds(o.Cluster.quota(a))
 	})
 }
 

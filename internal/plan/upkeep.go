@@ -226,13 +226,12 @@ func (v *view) defragmentFor(feature string, mode Mode, reason string, m Member)
 func (v *view) crowded() (members []Member, known bool) {
 	for _, m := range v.followersFirst(v.Etcd.Members) {
 		a, _ := v.answer(m)
-		quota := v.Cluster.quota(a)
 		switch {
 		case m.Learner && !v.healthy(m):
 			continue
 		case !v.healthy(m), a.Quota == 0 && v.change(m) != ChangeNone:
 			return nil, false
-		case quota > 0 && a.DBSize > quota-quota/tenth:
+		case a.crowds(v.Cluster.quota(a)):
 			members = append(members, m)
 		}
 	}
