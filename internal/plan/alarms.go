@@ -139,9 +139,9 @@ func (a Answer) space(quota int64) string {
 	if a.DBSize == 0 {
 		return "it does not answer"
 	}
-	text := mebibytes(a.DBSize)
+	text := failure.Mebibytes(a.DBSize)
 	if quota > 0 {
-		text += " of " + mebibytes(quota)
+		text += " of " + failure.Mebibytes(quota)
 	}
 	return text + fmt.Sprintf(", %d%% of it free", (a.DBSize-a.DBSizeInUse)*tenth/a.DBSize*tenth)
 }
@@ -149,11 +149,6 @@ func (a Answer) space(quota int64) string {
 // hasRoom reports whether the member would take writes again if the alarm was disarmed: at least a tenth of its quota is left.
 func (a Answer) hasRoom(quota int64) bool {
 	return quota > 0 && a.DBSize > 0 && !a.crowds(quota)
-}
-
-func mebibytes(n int64) string {
-	const mebi = 1 << 20
-	return fmt.Sprintf("%dMi", (n+mebi-1)/mebi)
 }
 
 // namesOf lists members by name and ID.

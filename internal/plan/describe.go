@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -279,7 +280,7 @@ func (a Compact) describe() Description {
 
 func (a Defragment) describe() Description {
 	return Description{"Defragment", a.Why, fmt.Sprintf("defragmenting %s, of whose database %s or more are free: it is expected to pause for %s",
-		a.Name, mebibytes(a.Free), a.Pause)}
+		a.Name, failure.Mebibytes(a.Free), a.Pause)}
 }
 
 func (a Quarantine) describe() Description {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Resources are amounts of CPU, in thousandths of a core, and of memory, in bytes; 0 is none.
@@ -92,9 +93,9 @@ func (r Resources) String() string {
 	case r.Memory == 0:
 		return fmt.Sprintf("%dm of CPU", r.CPU)
 	case r.CPU == 0:
-		return mebibytes(r.Memory) + " of memory"
+		return failure.Mebibytes(r.Memory) + " of memory"
 	}
-	return fmt.Sprintf("%dm of CPU and %s of memory", r.CPU, mebibytes(r.Memory))
+	return fmt.Sprintf("%dm of CPU and %s of memory", r.CPU, failure.Mebibytes(r.Memory))
 }
 
 // resizeMembers has all members request more, or less. Their pods are resized in place, and nobody restarts.

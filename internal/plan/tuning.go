@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Tuned are options for etcd, and its release, that Auto Pilot has changed. They count as long as the spec has what they were changed from:
@@ -76,17 +77,17 @@ func (v *view) tuning() Action {
 		return v.notRaised("it is at spec.autopilot.quota.max; delete keys, or raise that")
 	case enlarge > 0:
 		act.Volume, act.VolumeInsteadOf, act.FromVolume = enlarge, v.Cluster.SpecVolumeSize, v.Cluster.VolumeSize
-		return v.tune(act, FeatureVolume, "larger volumes are due, of "+mebibytes(enlarge)+", because etcd's quota is to be raised", exhausted)
+		return v.tune(act, FeatureVolume, "larger volumes are due, of "+failure.Mebibytes(enlarge)+", because etcd's quota is to be raised", exhausted)
 	case why != "":
 		return v.notRaised(why)
 	}
 	act.Quota, act.InsteadOf = next, v.Cluster.SpecQuota
-	return v.tune(act, FeatureQuota, v.nearQuota()+", and a quota of "+mebibytes(next)+" is due", exhausted)
+	return v.tune(act, FeatureQuota, v.nearQuota()+", and a quota of "+failure.Mebibytes(next)+" is due", exhausted)
 }
 
 // nearQuota says why anything is tuned.
 func (v *view) nearQuota() string {
-	return "more than four fifths of etcd's quota (" + mebibytes(v.Cluster.Quota) + ") are in use"
+	return "more than four fifths of etcd's quota (" + failure.Mebibytes(v.Cluster.Quota) + ") are in use"
 }
 
 // notRaised says why the quota is not raised.
@@ -213,9 +214,10 @@ func (v *view) againstGrowing(next int64) string {
 		case p.Persistent && c.Requested > 0 && c.room() < need:
 			return fmt.Sprintf("with %s the members' volumes would have to have %s or more: "+
 				"spec.pod.persistentVolumeClaimSpec.resources.requests.storage, or spec.autopilot.volume.max, up to which that is done by itself",
-				mebibytes(next), mebibytes(need))
+				failure.Mebibytes(next), failure.Mebibytes(need))
 		case !p.Persistent && p.StorageLimit < need: // a node that runs out of disk evicts pods, perhaps all of the members'
-			return fmt.Sprintf("with %s spec.pod.resources.limits.ephemeral-storage would have to be %s or more", mebibytes(next), mebibytes(need))
+			return fmt.Sprintf("with %s spec.pod.resources.limits.ephemeral-storage would have to be %s or more",
+				failure.Mebibytes(next), failure.Mebibytes(need))
 		}
 	}
 	return ""
@@ -245,9 +247,9 @@ func (a CommitTuning) describe() Description {
 	}
 	if a.FromVolume > 0 {
 		return Description{"CommitTuning", v1beta2.ReasonGrowingVolumes, fmt.Sprintf("giving the members volumes of %s instead of %s, because what is "+
-			"in use of the database of %s is close to etcd's quota (%s), and a higher one needs them", mebibytes(a.Volume), mebibytes(a.FromVolume),
-			a.Member, mebibytes(a.From))}
+			"in use of the database of %s is close to etcd's quota (%s), and a higher one needs them",
+			failure.Mebibytes(a.Volume), failure.Mebibytes(a.FromVolume), a.Member, failure.Mebibytes(a.From))}
 	}
 	return Description{"CommitTuning", v1beta2.ReasonRaisingQuota, fmt.Sprintf("raising etcd's quota from %s to %s, because what is in use of the "+
-		"database of %s is close to it: members are updated one after the other", mebibytes(a.From), mebibytes(a.Quota), a.Member)}
+		"database of %s is close to it: members are updated one after the other", failure.Mebibytes(a.From), failure.Mebibytes(a.Quota), a.Member)}
 }

@@ -20,7 +20,7 @@ func CheckRoom(folder string, size, there int64, field string) error {
 		return nil
 	}
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
-		"not enough space on the pod's volume: %s are free, and %s", mebibytes(disk.free), needs(size, field))})
+		"not enough space on the pod's volume: %s are free, and %s", failure.Mebibytes(disk.free), needs(size, field))})
 }
 
 // WithRoom adds to an error of a volume how large it has to be to restore a snapshot of a size.
@@ -35,11 +35,5 @@ func WithRoom(err error, size int64, field string) error {
 
 func needs(size int64, field string) string {
 	return fmt.Sprintf("restoring a snapshot of %s takes %s, for the snapshot and for etcd's data at the same time: raise %s",
-		mebibytes(size), mebibytes(task.RestoreRoom(size)), field)
-}
-
-// mebibytes is a size, rounded up, as a spec takes it.
-func mebibytes(n int64) string {
-	const mebi = 1 << 20
-	return fmt.Sprintf("%dMi", n/mebi+min(1, n%mebi))
+		failure.Mebibytes(size), failure.Mebibytes(task.RestoreRoom(size)), field)
 }

@@ -51,7 +51,8 @@ func Misfit(d Database, m Members) *failure.Problem {
 	if need := d.Room + d.Room/fileSystemShare; m.Volume > 0 && m.Volume < need {
 		reason = v1beta2.ReasonVolumeTooSmall
 		messages = append(messages, fmt.Sprintf("%s of %s is %s, and to restore a database of %s takes %s, as it is read and as "+
-			"etcd's data at the same time: raise it to that", m.VolumeField, m.Of, mebibytes(m.Volume), mebibytes(d.Size), mebibytes(need)))
+			"etcd's data at the same time: raise it to that",
+			m.VolumeField, m.Of, failure.Mebibytes(m.Volume), failure.Mebibytes(d.Size), failure.Mebibytes(need)))
 	}
 	if need := d.Size + writing; m.Quota > 0 && m.Quota < need {
 		if reason == "" {
@@ -59,7 +60,7 @@ func Misfit(d Database, m Members) *failure.Problem {
 		}
 		messages = append(messages, fmt.Sprintf("etcd's quota in %s is %s, and the database of the snapshot has %s, of which %s are in "+
 			"use: etcd would take no writes; set spec.etcd.quotaBackendBytes to more than %s, or defragment before the snapshot is taken",
-			m.Of, mebibytes(m.Quota), mebibytes(d.Size), mebibytes(d.InUse), mebibytes(need)))
+			m.Of, failure.Mebibytes(m.Quota), failure.Mebibytes(d.Size), failure.Mebibytes(d.InUse), failure.Mebibytes(need)))
 	}
 	if reason == "" {
 		return nil
@@ -76,10 +77,4 @@ func needsAuth(m Members) string {
 	}
 	return text + m.Of + ", where clients connect without certificates: restore it into an EtcdCluster with spec.tls.managed; or switch " +
 		"authentication off where the snapshot was taken (spec.auth.enabled: false, or etcdctl auth disable), take another one, and restore that"
-}
-
-// mebibytes is a size, rounded up, as a spec takes it.
-func mebibytes(n int64) string {
-	const mebi = 1 << 20
-	return fmt.Sprintf("%dMi", n/mebi+min(1, n%mebi))
 }
