@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,11 +134,7 @@ func abandon[T any](ctx context.Context, work func() (T, error)) (result T, err 
 const warningLimit = 500
 
 func (r *runner) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if len(text) > warningLimit {
-		text = strings.ToValidUTF8(text[:warningLimit], "") + "…"
-	}
-	r.result.Warnings = append(r.result.Warnings, text)
+	r.result.Warnings = append(r.result.Warnings, failure.Cut(fmt.Sprintf(format, args...), warningLimit))
 }
 
 // warnOfDamaged warns of manifests without a snapshot that can be restored.

@@ -82,9 +82,5 @@ func detail(err error) string {
 	default:
 		text = err.Error()
 	}
-	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
-	if len(text) > detailLimit {
-		text = strings.ToValidUTF8(text[:detailLimit], "") + "…"
-	}
-	return text
+	return failure.Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), detailLimit)
 }

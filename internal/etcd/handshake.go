@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -41,5 +42,5 @@ func printable(message string) string {
 		}
 		return r
 	}, message)
-	return strings.ToValidUTF8(message[:min(len(message), handshakeLimit)], "")
+	return failure.Cut(message, handshakeLimit)
 }

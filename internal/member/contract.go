@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // PermitAnnotation is the pod annotation that holds the permit.
@@ -94,9 +96,7 @@ func (r *Refusal) Error() string { return r.Reason + ": " + r.Message }
 // Encode returns the refusal as the termination message holds it, cut to a length that fits.
 func (r *Refusal) Encode() ([]byte, error) {
 	short := *r
-	if len(short.Message) > maxMessage {
-		short.Message = short.Message[:maxMessage] + "…"
-	}
+	short.Message = failure.Cut(r.Message, maxMessage)
 	text, err := json.Marshal(short)
 	if err != nil {
 		return nil, fmt.Errorf("encode the refusal: %w", err)

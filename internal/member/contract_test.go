@@ -39,18 +39,21 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestRefusalFits holds a long message to what the kubelet keeps.
+// TestRefusalFits holds a long message to what the kubelet keeps, and cuts it between characters.
 func TestRefusalFits(t *testing.T) {
-	r := Refusal{Reason: BadConfig, Message: strings.Repeat("\x01", 9000)}
-	text, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if limit := 4096; len(text) > limit {
-		t.Errorf("%d bytes, want at most %d", len(text), limit)
-	}
-	if got, ok := ParseRefusal(string(text)); !ok || got.Reason != BadConfig {
-		t.Errorf("ParseRefusal = %+v, %v", got, ok)
+	for _, long := range []string{strings.Repeat("\x01", 9000), strings.Repeat("é", 9000), "x" + strings.Repeat("é", 9000)} {
+		r := Refusal{Reason: BadConfig, Message: long}
+		text, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := 4096; len(text) > limit {
+			t.Errorf("%d bytes, want at most %d", len(text), limit)
+		}
+		got, ok := ParseRefusal(string(text))
+		if !ok || got.Reason != BadConfig || len(got.Message) > maxMessage || !strings.HasPrefix(long, strings.TrimSuffix(got.Message, "…")) {
+			t.Errorf("ParseRefusal = %+v, %v", got, ok)
+		}
 	}
 }
 
