@@ -3,11 +3,11 @@ package etcd
 import (
 	"slices"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 const (
-	// historyKept is how old history has to be to be given up, which is kube-apiserver's habit, too (--etcd-compaction-interval).
-	historyKept = 5 * time.Minute
 	// pastApart is how far apart revisions are remembered: at most fifteen of a cluster.
 	pastApart = 20 * time.Second
 	// firstRevision is that of an etcd to which nobody has written: it has no history before it.
@@ -20,8 +20,8 @@ type pastRevision struct {
 	revision int64
 }
 
-// PastRevision remembers the cluster's revision now, 0 if it is unknown, and returns the latest known that it had reached historyKept ago; 0
-// if none is: a process that has just started knows no past, but of a cluster that was empty by then. A revision that went back, as after a restore,
+// PastRevision remembers the cluster's revision now, 0 if it is unknown, and returns the latest known that it had reached plan.HistoryKept ago;
+// 0 if none is: a process that has just started knows no past, but of a cluster that was empty by then. A revision that went back, as after a restore,
 // is another history.
 func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64 {
 	p.mu.Lock()
@@ -34,7 +34,7 @@ func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64
 		u.past = append(u.past, pastRevision{now, revision})
 	}
 	old := 0
-	for old < len(u.past) && now.Sub(u.past[old].at) >= historyKept {
+	for old < len(u.past) && now.Sub(u.past[old].at) >= plan.HistoryKept {
 		old++
 	}
 	switch {

@@ -15,6 +15,13 @@ const (
 	ContactQuorum
 )
 
+const (
+	// HistoryKept is how old history has to be to be given up, which is kube-apiserver's habit, too (--etcd-compaction-interval).
+	HistoryKept = 5 * time.Minute
+	// historyKept is the same for messages, which have it in words.
+	historyKept = "five minutes"
+)
+
 // Etcd is what the servers have reported in this observation.
 type Etcd struct {
 	Contact Contact
@@ -40,7 +47,7 @@ type Etcd struct {
 	Reached []string `json:",omitempty"`
 	// Databases are what is known of the members' databases: see Database.
 	Databases []Database `json:",omitempty"`
-	// PastRevision is the latest revision known that the cluster had reached five minutes ago, 0 if none is. DefragmentRate is how many bytes
+	// PastRevision is the latest revision known that the cluster had reached HistoryKept ago, 0 if none is. DefragmentRate is how many bytes
 	// in use the last member that was defragmented has written anew in a second, 0 if none was with enough of them to tell.
 	PastRevision, DefragmentRate int64 `json:",omitempty"`
 	// Compared are the last comparisons of the voters' data, two at most and at different compactions, the earlier one first. None means

@@ -106,7 +106,7 @@ func (v *view) compaction(crowded []Member) Upkeep {
 		return Upkeep{Soon: true}
 	case allowed && v.Etcd.Revision > cmp.Or(v.Etcd.PastRevision, compacted):
 		return v.held(FeatureNoSpace, v1beta2.ReasonMakingRoom, noWrites+", and nothing but the history of the last "+
-			"five minutes could be given up: it is once it is older than that; until then, deleting keys does not make room")
+			historyKept+" could be given up: it is once it is older than that; until then, deleting keys does not make room")
 	}
 	todo := "delete keys, or raise spec.etcd.quotaBackendBytes"
 	if !allowed { // deleted keys stay in the history, which nobody gives up
@@ -271,7 +271,7 @@ func advice(a Action) string {
 	case Defragment:
 		return "defragment " + act.Name
 	case Compact:
-		return "compact the history of keys that is older than five minutes"
+		return "compact the history of keys that is older than " + historyKept
 	case Disarm:
 		return "disarm the alarm NOSPACE of " + act.Name + ", for every member has room again"
 	default:
