@@ -90,11 +90,7 @@ func BudgetName(cluster string) string { return cluster }
 
 // ClientURL is where clients reach the cluster.
 func ClientURL(c *v1beta2.EtcdCluster) string {
-	scheme := "http"
-	if Transport(c).ClientTLS {
-		scheme = "https"
-	}
-	return fmt.Sprintf("%s://%s.%s.svc%s:%d", scheme, ClientServiceName(c.Name), c.Namespace, Domain(c), ClientServicePort(c))
+	return fmt.Sprintf("%s://%s.%s.svc%s:%d", Transport(c).ClientScheme(), ClientServiceName(c.Name), c.Namespace, Domain(c), ClientServicePort(c))
 }
 
 // Domain is what is appended to DNS names, for example ".cluster.local"; usually empty.
