@@ -40,8 +40,9 @@ type RefusedPatch struct {
 // older ones matter only to an operator that is taken back to an earlier version.
 const maxRefusedPatches = 16
 
-// of is what still counts of it, where the newest release is that one of the minor release in the spec, or empty if the spec names none.
-func (p Patch) of(newest string) Patch {
+// stillValid returns p, or the zero value if the spec does not ask for the minor release of p.Version any more, or names a patch release. Newest is
+// the newest release of the minor release that the spec names, and empty if it names a patch release.
+func (p Patch) stillValid(newest string) Patch {
 	if newest == "" || version.Minor(newest) != version.Minor(p.Version) {
 		return Patch{}
 	}

@@ -37,7 +37,7 @@ func (v *view) pressed(usual time.Duration) time.Duration {
 // Patch if there is none. A release that a user has named is not tried.
 func (v *view) onTrial() Patch {
 	c := v.Cluster
-	if p := v.watched(c.Tuned.Patch); p.InsteadOf != "" && (c.Invalid != nil || p.of(c.NewestPatch) != (Patch{})) {
+	if p := v.watched(c.Tuned.Patch); p.InsteadOf != "" && (c.Invalid != nil || p.stillValid(c.NewestPatch) != (Patch{})) {
 		return p
 	}
 	return Patch{}

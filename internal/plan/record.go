@@ -133,7 +133,7 @@ func (r Record) note(a Action, o Observed) Record {
 		}
 	}
 	if o.Cluster.Invalid == nil {
-		r.Tuned = r.Tuned.of(o)
+		r.Tuned = r.Tuned.stillValid(o)
 	}
 	if r.RefusedPatches = o.stillRefused(r.RefusedPatches); r.Tuned.Patch.InsteadOf != "" {
 		o.Cluster.Tuned = r.Tuned

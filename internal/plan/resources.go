@@ -68,8 +68,8 @@ const (
 	pebibyte            = 1 << 50
 )
 
-// of is what still counts of it.
-func (r Resized) of(o Observed) Resized {
+// stillValid returns r, or the zero value if spec.pod.resources has changed since Auto Pilot chose it.
+func (r Resized) stillValid(o Observed) Resized {
 	if r.InsteadOf != o.Cluster.SpecResources {
 		return Resized{}
 	}

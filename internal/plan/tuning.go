@@ -21,16 +21,16 @@ type Tuned struct {
 	Patch Patch `json:",omitzero"`
 }
 
-// of is what still counts of it. While the spec asks for no volumes, the size of those that there were is kept: some members may still be on
-// them, and the spec may be turned back.
-func (t Tuned) of(o Observed) Tuned {
+// stillValid returns t without what the spec has changed for since Auto Pilot chose it, and without volumes that were called off. While the spec asks
+// for no volumes, the size of those that there were is kept: some members may still be on them, and the spec may be turned back.
+func (t Tuned) stillValid(o Observed) Tuned {
 	if t.InsteadOf != o.Cluster.SpecQuota {
 		t.Quota, t.InsteadOf = 0, 0
 	}
 	if size := o.Cluster.SpecVolumeSize; size != 0 && size != t.VolumeInsteadOf || t.volumeCalledOff(o) {
 		t.Volume, t.VolumeInsteadOf = 0, 0
 	}
-	t.Patch, t.Resized = t.Patch.of(o.Cluster.NewestPatch), t.Resized.of(o)
+	t.Patch, t.Resized = t.Patch.stillValid(o.Cluster.NewestPatch), t.Resized.stillValid(o)
 	return t
 }
 
