@@ -66,13 +66,13 @@ func (s *Session) compares() bool {
 		}
 	}
 	return len(s.voters) == voters && voters > 1 &&
-		!slices.ContainsFunc(s.voters, func(p peer) bool { return p.word.Version != s.voters[0].word.Version })
+		!slices.ContainsFunc(s.voters, func(p peer) bool { return p.response.Version != s.voters[0].response.Version })
 }
 
 // corrupt reports whether every voter says that etcd has found the members' data to differ: a single one cannot make it so.
 func (s *Session) corrupt() bool {
 	return len(s.voters) > 0 && !slices.ContainsFunc(s.voters, func(p peer) bool {
-		return !p.word.Tells(plan.AlarmCorrupt)
+		return !p.response.Tells(plan.AlarmCorrupt)
 	})
 }
 
@@ -172,11 +172,11 @@ func (s *Session) hashes(ctx context.Context, revision int64) (plan.Comparison, 
 	out := plan.Comparison{Revision: revision, Hashes: make([]plan.MemberHash, 0, len(answers))}
 	for i, p := range s.voters {
 		a := answers[i]
-		if a == nil || a.GetHeader().GetMemberId() != p.word.MemberID || a.GetHeader().GetClusterId() != s.Seen.ClusterID ||
+		if a == nil || a.GetHeader().GetMemberId() != p.response.MemberID || a.GetHeader().GetClusterId() != s.Seen.ClusterID ||
 			a.GetCompactRevision() != answers[0].GetCompactRevision() {
 			return plan.Comparison{}, false
 		}
-		out.Hashes = append(out.Hashes, plan.MemberHash{Member: p.word.MemberID, Hash: int64(a.GetHash())})
+		out.Hashes = append(out.Hashes, plan.MemberHash{Member: p.response.MemberID, Hash: int64(a.GetHash())})
 	}
 	slices.SortFunc(out.Hashes, func(a, b plan.MemberHash) int { return cmp.Compare(a.Member, b.Member) })
 	return out, true

@@ -44,7 +44,7 @@ func (p *Pool) watchDisks(ctx context.Context, cluster string, s *Session, peers
 		return
 	}
 	peers = slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return p.word.ClusterID != s.Seen.ClusterID || !lists(s.Seen.Members, p.endpoint)
+		return p.response.ClusterID != s.Seen.ClusterID || !lists(s.Seen.Members, p.endpoint)
 	})
 	mute = slices.DeleteFunc(slices.Clone(mute), func(e Endpoint) bool { return !lists(s.Seen.Members, e) })
 	newest := committed(s.Seen.Members, peers)
@@ -80,8 +80,8 @@ func committed(members []plan.Member, peers []peer) uint64 {
 	}
 	var known []uint64
 	for _, p := range peers {
-		if !p.word.Learner {
-			known = append(known, p.word.Committed)
+		if !p.response.Learner {
+			known = append(known, p.response.Committed)
 		}
 	}
 	return plan.Reached(voters, known)
@@ -90,14 +90,14 @@ func committed(members []plan.Member, peers []peer) uint64 {
 // behind are the voters that do not know by now what others knew to be committed when they were all asked.
 func behind(ctx context.Context, peers []peer, newest uint64) []Endpoint {
 	late := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return p.word.Learner || p.word.Committed >= newest
+		return p.response.Learner || p.response.Committed >= newest
 	})
 	stays := make([]bool, len(late))
 	var wg sync.WaitGroup
 	for i, p := range late {
 		wg.Go(func() {
 			again, err := ask(ctx, p.client, p.endpoint)
-			stays[i] = err != nil || again.word.Committed < newest
+			stays[i] = err != nil || again.response.Committed < newest
 		})
 	}
 	wg.Wait()

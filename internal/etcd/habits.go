@@ -67,13 +67,13 @@ func (c *habits) note(s *Session, heard map[string]*figures, at time.Time, every
 		if !known {
 			continue
 		}
-		h := c.habitOf(p.word.MemberID)
+		h := c.habitOf(p.response.MemberID)
 		before := h.last
 		c.disturbed = c.disturbed || now.copying > 0 || now.copies > before.copies && h.uid == p.endpoint.PodUID
 		if values, ok := h.next(p, now, at, every); ok {
 			all[h.Habit] = values
 			for _, some := range now.probes {
-				probes[anomaly.Way{From: p.word.MemberID, To: some.to}] = some.Since(before.probesOf(some.to))
+				probes[anomaly.Way{From: p.response.MemberID, To: some.to}] = some.Since(before.probesOf(some.to))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (c *habits) known(id uint64) *habit {
 // long ago.
 func (h *habit) next(p peer, now *figures, at time.Time, every time.Duration) (anomaly.Values, bool) {
 	before := *h
-	h.uid, h.at, h.last, h.inUse = p.endpoint.PodUID, at, now, p.word.DBSizeInUse
+	h.uid, h.at, h.last, h.inUse = p.endpoint.PodUID, at, now, p.response.DBSizeInUse
 	if before.uid != h.uid || now.restarted(before.last) {
 		h.settles = settling
 		return anomaly.Values{}, false

@@ -44,7 +44,7 @@ func (w *watched) goes(samples int, flush float64, disturbed bool) {
 // hears notes what the voter tells.
 func (w *watched) hears(told *figures, inUse int64) {
 	p := peer{endpoint: Endpoint{Pod: "c-0", PodUID: w.uid}}
-	p.word.MemberID, p.word.DBSizeInUse = w.members[0].ID, inUse
+	p.response.MemberID, p.response.DBSizeInUse = w.members[0].ID, inUse
 	w.note(&Session{Seen: plan.Etcd{Members: w.members}, voters: []peer{p}}, map[string]*figures{w.uid: told}, w.now, sampleEvery)
 }
 

@@ -39,7 +39,7 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 	// The member that goes is asked last: it stops when it has applied its removal, and the answer may get lost.
 	order := slices.Clone(s.voters)
 	slices.SortStableFunc(order, func(a, b peer) int {
-		return yes(a.word.MemberID == id) - yes(b.word.MemberID == id)
+		return yes(a.response.MemberID == id) - yes(b.response.MemberID == id)
 	})
 	what := fmt.Sprintf("remove %016x", id)
 	return s.change(ctx, what, order, func(ctx context.Context, c *etcdclient.Client) error {
@@ -60,7 +60,7 @@ func (s *Session) UpdatePeerURL(ctx context.Context, id uint64, peerURL string) 
 // MoveLeader hands leadership over. Only the leader can do it: when from does not lead (any more), or does not answer,
 // the error is ErrNotYet.
 func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
-	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.word.MemberID != from })
+	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.response.MemberID != from })
 	what := fmt.Sprintf("move leadership from %016x to %016x", from, to)
 	return s.change(ctx, what, leader, func(ctx context.Context, c *etcdclient.Client) error {
 		return c.MoveLeader(ctx, to)

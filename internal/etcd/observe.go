@@ -30,7 +30,7 @@ type Session struct {
 // peer is a member that answered.
 type peer struct {
 	endpoint Endpoint
-	word     plan.Response
+	response plan.Response
 	client   *etcdclient.Client
 }
 
@@ -98,8 +98,8 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	p := peer{endpoint: e, client: c}
-	p.word.Pod, p.word.PodUID = e.Pod, e.PodUID
-	answer := &p.word.Answer
+	p.response.Pod, p.response.PodUID = e.Pod, e.PodUID
+	answer := &p.response.Answer
 	status, err := c.Status(ctx)
 	switch {
 	case etcdclient.Refused(err):
@@ -108,7 +108,7 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, error) {
 	case err != nil:
 		return p, err
 	}
-	p.word.Term = status.GetRaftTerm()
+	p.response.Term = status.GetRaftTerm()
 	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
 	answer.Revision = status.GetHeader().GetRevision()
 	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()

@@ -33,11 +33,11 @@ func (s *Session) readQuorum(ctx context.Context, peers []peer, electorate plan.
 func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan.Etcd {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	words := make([]plan.Response, len(peers))
+	responses := make([]plan.Response, len(peers))
 	done := make(chan func(), len(peers))
 	asked := 0
 	for i, p := range peers {
-		if words[i] = p.word; !electorate.Asks(p.word) {
+		if responses[i] = p.response; !electorate.Asks(p.response) {
 			continue
 		}
 		asked++
@@ -45,18 +45,18 @@ func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan
 			said, err := read(ctx, p)
 			done <- func() {
 				if err == nil {
-					words[i].Read = said
+					responses[i].Read = said
 				}
 			}
 		}()
 	}
 	for range asked {
 		(<-done)()
-		if seen := electorate.Judge(words); seen.Contact == plan.ContactQuorum {
+		if seen := electorate.Judge(responses); seen.Contact == plan.ContactQuorum {
 			return seen
 		}
 	}
-	return electorate.Judge(words)
+	return electorate.Judge(responses)
 }
 
 // confirmers are the voters that a change of the membership is asked of: those first that have confirmed the list, and the one
@@ -75,10 +75,10 @@ func confirmers(seen *plan.Etcd, peers []peer) []peer {
 		}
 	}
 	voters := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return p.word.ClusterID != seen.ClusterID || p.word.MemberID != ids[p.endpoint.Pod] || p.word.Leader == 0
+		return p.response.ClusterID != seen.ClusterID || p.response.MemberID != ids[p.endpoint.Pod] || p.response.Leader == 0
 	})
 	rank := func(p peer) []int {
-		return []int{yes(slices.Contains(seen.Confirmed, p.endpoint.Pod)), named[p.word.MemberID]}
+		return []int{yes(slices.Contains(seen.Confirmed, p.endpoint.Pod)), named[p.response.MemberID]}
 	}
 	slices.SortStableFunc(voters, func(a, b peer) int { return slices.Compare(rank(b), rank(a)) })
 	return voters

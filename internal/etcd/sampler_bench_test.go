@@ -98,7 +98,7 @@ func newDay(t testing.TB) *day {
 		pod := fmt.Sprintf("c-%d", i)
 		d.session.Seen.Members = append(d.session.Seen.Members, plan.Member{ID: i, Name: pod})
 		p := peer{endpoint: Endpoint{Pod: pod, PodUID: strings.Repeat(pod, 9)}}
-		p.word.MemberID = i
+		p.response.MemberID = i
 		d.session.voters = append(d.session.voters, p)
 	}
 	return d

@@ -82,7 +82,7 @@ func TestSampledByWhoeverComesFirst(t *testing.T) {
 	}))
 	defer server.Close()
 	voter := peer{endpoint: Endpoint{Pod: "c-0", PodUID: "a", Metrics: strings.TrimPrefix(server.URL, "http://")}}
-	voter.word.MemberID = 7
+	voter.response.MemberID = 7
 	s := &Session{Seen: plan.Etcd{Contact: plan.ContactQuorum, ClusterID: 1, Members: []plan.Member{{ID: 7, Name: "c-0"}}}, voters: []peer{voter}}
 	looks := map[string]func(*Pool){
 		"compare": func(p *Pool) { p.Compare(t.Context(), "c", s) },
