@@ -19,7 +19,7 @@ type figures struct {
 	// compacts is true once a compaction has ended since the server started.
 	compacts bool
 	// flushes, trips and applies are how long these took.
-	flushes, trips, applies took
+	flushes, trips, applies durations
 	// probes are how long those of each other member took.
 	probes []probed
 	// started is when the server's process was, in seconds since 1970; 0 if it does not tell.
@@ -38,8 +38,8 @@ type probed struct {
 	anomaly.Probes
 }
 
-// took is how often something was done, and how long it took together, in seconds.
-type took struct{ sum, count float64 }
+// durations are how often something was done, and how long it took together, in seconds.
+type durations struct{ sum, count float64 }
 
 // The metrics that figures are made of, besides those of package-wide families. etcd 3.5, 3.6 and 3.7 have all of them.
 const (
@@ -98,15 +98,15 @@ func (f *figures) scan(text io.Reader) error {
 }
 
 // add reads a line if it is of that histogram, whatever its labels.
-func (t *took) add(line []byte, histogram string) {
+func (d *durations) add(line []byte, histogram string) {
 	if !bytes.HasPrefix(line, []byte(histogram)) { // the names of its parts are made of it where they matter: there are a thousand lines
 		return
 	}
 	if v, ok := labelled(line, histogram+"_sum"); ok {
-		t.sum += v
+		d.sum += v
 	}
 	if v, ok := labelled(line, histogram+"_count"); ok {
-		t.count += v
+		d.count += v
 	}
 }
 

@@ -46,7 +46,7 @@ grpc_server_handled_total{grpc_code="OK",grpc_method="Snapshot",grpc_service="et
 		t.Fatal(err)
 	}
 	want := figures{
-		compacted: 1234567, compacts: true, flushes: took{0.25, 100}, trips: took{4, 10}, applies: took{2, 40}, elections: 4,
+		compacted: 1234567, compacts: true, flushes: durations{0.25, 100}, trips: durations{4, 10}, applies: durations{2, 40}, elections: 4,
 		copies: 7, copying: 2, // one snapshot and one defragmentation
 		started: 1.7e9,
 		probes: []probed{

@@ -127,7 +127,7 @@ func (h *habit) next(p peer, now *figures, at time.Time, every time.Duration) (a
 		return anomaly.Values{}, false
 	}
 	v := anomaly.Nothing()
-	mean := func(s anomaly.Signal, last, first took) {
+	mean := func(s anomaly.Signal, last, first durations) {
 		if seconds, known := last.mean(first); known {
 			v[s] = float32(seconds)
 		}
@@ -141,11 +141,11 @@ func (h *habit) next(p peer, now *figures, at time.Time, every time.Duration) (a
 }
 
 // mean is how long one took since the former, in seconds; 0 and false if there were hardly any.
-func (t took) mean(before took) (seconds float64, known bool) {
-	if t.count-before.count < enough || t.sum < before.sum {
+func (d durations) mean(before durations) (seconds float64, known bool) {
+	if d.count-before.count < enough || d.sum < before.sum {
 		return 0, false
 	}
-	return (t.sum - before.sum) / (t.count - before.count), true
+	return (d.sum - before.sum) / (d.count - before.count), true
 }
 
 // report is what is known now of these members.

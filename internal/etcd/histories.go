@@ -43,7 +43,7 @@ func newDisk(uid string) *disk {
 // look is what a server has told of all flushes until then.
 type look struct {
 	at      instant
-	flushes took
+	flushes durations
 }
 
 // diskSamples are when samples of a disk were taken, and in which of them it was slow, and slow alone: a bit for each, the first one the lowest.

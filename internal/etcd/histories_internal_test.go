@@ -14,8 +14,8 @@ const every = 5 * time.Minute
 func said(flushes float64) map[string]*figures {
 	const quick = 0.001
 	return map[string]*figures{
-		"a": {flushes: took{flushes * quick, flushes}}, "b": {flushes: took{flushes * quick, flushes}},
-		"c": {flushes: took{flushes, flushes}},
+		"a": {flushes: durations{flushes * quick, flushes}}, "b": {flushes: durations{flushes * quick, flushes}},
+		"c": {flushes: durations{flushes, flushes}},
 	}
 }
 
@@ -97,7 +97,7 @@ func TestSharedSlowness(t *testing.T) {
 			mean = 0.001
 		}
 		n, sum = n+100, sum+100*mean
-		f := &figures{flushes: took{sum, n}}
+		f := &figures{flushes: durations{sum, n}}
 		now := map[string]*figures{"a": f, "b": f}
 		if i%4 == 0 {
 			now["c"] = f
