@@ -33,7 +33,7 @@ func (r *Reconciler) observeDatabases(ctx context.Context, p *pass) error {
 	if p.observed.Etcd.Contact == plan.ContactQuorum {
 		p.observed.Etcd.PastRevision = r.Etcd.PastRevision(key.String(), p.observed.Etcd.Revision, p.observed.Now)
 	}
-	p.observed.Etcd.RoomMade = r.Etcd.RoomMade(key.String(), p.observed.Now)
+	p.observed.Etcd.RoomMade = r.Etcd.DisarmedLastHour(key.String(), p.observed.Now)
 	due := plan.DatabasesDue(p.observed)
 	r.Etcd.Databases(ctx, key.String(), &p.observed.Etcd, endpoints(p.observed), due, plan.EvictionsBlocked(p.observed))
 	stopsAgain := c.Hibernate && c.Hibernation == plan.Waking // without a quorum, too: the data that is left may be being saved
@@ -96,7 +96,7 @@ func (r *Reconciler) disarm(ctx context.Context, p *pass, e plan.Disarm) error {
 		return err
 	}
 	if e.Kind == plan.AlarmNoSpace {
-		r.Etcd.NoteRoom(client.ObjectKeyFromObject(p.cluster).String(), r.Clock.Now())
+		r.Etcd.NoteDisarmed(client.ObjectKeyFromObject(p.cluster).String(), r.Clock.Now())
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ type upkeep struct {
 	// looked counts the looks for what other processes have begun: clearLooks once there is none. lookedAt is when the last one was counted.
 	looked   int
 	lookedAt time.Time
-	// rooms are when the alarm NOSPACE was disarmed within the last hour.
-	rooms []time.Time
+	// disarmed are when the alarm NOSPACE was disarmed within the last hour.
+	disarmed []time.Time
 }
 
 // busy is since when a member was seen to be defragmented, and when it was looked at last.

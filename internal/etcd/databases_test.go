@@ -182,13 +182,13 @@ func TestPastRevision(t *testing.T) {
 		after time.Duration
 		want  int
 	}{{0, 1}, {time.Second, 1}, {10 * time.Minute, 2}, {59 * time.Minute, 3}, {61 * time.Minute, 3}, {3 * time.Hour, 1}} {
-		if pool.NoteRoom("ns/c", start.Add(c.after)); pool.RoomMade("ns/c", start.Add(c.after)) != c.want {
-			t.Errorf("%d: after %s room was made %d times, want %d", i, c.after, pool.RoomMade("ns/c", start.Add(c.after)), c.want)
+		if pool.NoteDisarmed("ns/c", start.Add(c.after)); pool.DisarmedLastHour("ns/c", start.Add(c.after)) != c.want {
+			t.Errorf("%d: after %s it was disarmed %d times, want %d", i, c.after, pool.DisarmedLastHour("ns/c", start.Add(c.after)), c.want)
 		}
 	}
 	pool.Forget("ns/c")
-	if n := pool.RoomMade("ns/c", start.Add(3*time.Hour)); n != 0 {
-		t.Errorf("of another cluster room was made %d times", n)
+	if n := pool.DisarmedLastHour("ns/c", start.Add(3*time.Hour)); n != 0 {
+		t.Errorf("of another cluster it was disarmed %d times", n)
 	}
 	if got := pool.PastRevision("ns/c", 9, start.Add(time.Hour)); got != 0 {
 		t.Errorf("of another cluster: %d", got)

@@ -49,26 +49,26 @@ func (p *Pool) PastRevision(cluster string, revision int64, now time.Time) int64
 }
 
 const (
-	// roomsKept is how long it is remembered that room was made, and roomsApart how far apart alarms that are disarmed are two times: each
-	// member has its own.
-	roomsKept, roomsApart = time.Hour, time.Minute
+	// disarmedKept is how long it is remembered that the alarm was disarmed. What is disarmed within disarmedApart counts once, because each member
+	// has an alarm of its own.
+	disarmedKept, disarmedApart = time.Hour, time.Minute
 )
 
-// NoteRoom remembers that the alarm NOSPACE of a cluster was disarmed.
-func (p *Pool) NoteRoom(cluster string, now time.Time) {
+// NoteDisarmed remembers that the alarm NOSPACE of a cluster was disarmed.
+func (p *Pool) NoteDisarmed(cluster string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.upkeepOf(cluster)
-	if n := len(u.rooms); n == 0 || now.Sub(u.rooms[n-1]) >= roomsApart {
-		u.rooms = append(u.rooms, now)
+	if n := len(u.disarmed); n == 0 || now.Sub(u.disarmed[n-1]) >= disarmedApart {
+		u.disarmed = append(u.disarmed, now)
 	}
 }
 
-// RoomMade is how often the alarm NOSPACE of a cluster was disarmed within the last hour, by this process.
-func (p *Pool) RoomMade(cluster string, now time.Time) int {
+// DisarmedLastHour is how often the alarm NOSPACE of a cluster was disarmed within the last hour, by this process.
+func (p *Pool) DisarmedLastHour(cluster string, now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.upkeepOf(cluster)
-	u.rooms = slices.DeleteFunc(u.rooms, func(at time.Time) bool { return now.Sub(at) >= roomsKept })
-	return len(u.rooms)
+	u.disarmed = slices.DeleteFunc(u.disarmed, func(at time.Time) bool { return now.Sub(at) >= disarmedKept })
+	return len(u.disarmed)
 }
