@@ -103,7 +103,7 @@ func (r *Reconciler) disarm(ctx context.Context, p *pass, e plan.Disarm) error {
 
 // recordDefragmented tells of the defragmentations that are over.
 func (r *Reconciler) recordDefragmented(p *pass) {
-	for _, d := range r.Etcd.Told(client.ObjectKeyFromObject(p.cluster).String()) {
+	for _, d := range r.Etcd.TakeFinished(client.ObjectKeyFromObject(p.cluster).String()) {
 		took := d.Took.Round(time.Millisecond * 100)
 		if d.Err != nil {
 			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonDefragmenting, "FinishDefragment",

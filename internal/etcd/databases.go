@@ -50,9 +50,9 @@ type upkeep struct {
 	busy  map[string]busy
 	// rate is the one that was measured last, in bytes a second.
 	rate int64
-	// job is the defragmentation that this process has begun, nil if it is over, and told what has become of the earlier ones.
-	job  *job
-	told []Defragmented
+	// job is the defragmentation that this process has begun, nil if it is over, and finished what has become of the earlier ones.
+	job      *job
+	finished []Defragmented
 	// looked counts the looks for what other processes have begun: clearLooks once there is none. lookedAt is when the last one was counted.
 	looked   int
 	lookedAt time.Time

@@ -92,17 +92,17 @@ func TestDefragmentBesidePasses(t *testing.T) {
 	}
 	status := anew.Observe(t.Context(), t.Name(), nil, voting(m.ClusterID(), endpoints(m)), endpoints(m)).Seen
 	t.Logf("meanwhile it answers %d times for its state", len(status.Answers))
-	if told := pool.Told(t.Name()); len(told) > 0 {
-		t.Errorf("it is over: %+v", told)
+	if finished := pool.TakeFinished(t.Name()); len(finished) > 0 {
+		t.Errorf("it is over: %+v", finished)
 	}
 
 	stop()
-	var told []etcd.Defragmented
+	var finished []etcd.Defragmented
 	eventually(t, "the end", func() bool {
-		told = append(told, pool.Told(t.Name())...)
-		return len(told) > 0
+		finished = append(finished, pool.TakeFinished(t.Name())...)
+		return len(finished) > 0
 	})
-	if d := told[0]; d.Err != nil || d.Pod != m.Name || d.Freed < size/2<<20 || d.Took <= 0 {
+	if d := finished[0]; d.Err != nil || d.Pod != m.Name || d.Freed < size/2<<20 || d.Took <= 0 {
 		t.Errorf("it is told of: %+v", d)
 	}
 	seen := database(t, pool, true, false, m)
@@ -127,8 +127,8 @@ func TestDefragmentThatFails(t *testing.T) {
 	if err := pool.BeginDefragment(ended, t.Name(), nil, endpoints(m)[0]); err == nil {
 		t.Error("it begins although the pass has no time left")
 	}
-	if told := pool.Told(t.Name()); len(told) > 0 {
-		t.Errorf("it is told of what was not begun: %+v", told)
+	if finished := pool.TakeFinished(t.Name()); len(finished) > 0 {
+		t.Errorf("it is told of what was not begun: %+v", finished)
 	}
 }
 

@@ -44,7 +44,7 @@ func (p *Pool) Defragment(ctx context.Context, cluster string, config *tls.Confi
 }
 
 // BeginDefragment has one member write its database anew, and returns before it has: that takes longer than a pass may. Databases tells that
-// it is under way, and Told what has become of it. There is one of a cluster at a time; another one is ErrNotYet. The request leaves before
+// it is under way, and TakeFinished what has become of it. There is one of a cluster at a time; another one is ErrNotYet. The request leaves before
 // the context ends, or never.
 func (p *Pool) BeginDefragment(ctx context.Context, cluster string, config *tls.Config, e Endpoint) error {
 	client, err := connect(config, e) // one of its own, because those of a pass are closed when the next one is far
@@ -118,7 +118,7 @@ func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclien
 		u.rate = rateOf(u.rate, before, took)
 	}
 	u.last[e.PodUID] = last
-	u.told = append(u.told, Defragmented{Pod: e.Pod, Took: took, Freed: before.file - after.file, Err: err})
+	u.finished = append(u.finished, Defragmented{Pod: e.Pod, Took: took, Freed: before.file - after.file, Err: err})
 }
 
 // vain is how many defragmentations in a row have made the file less than a tenth smaller, after so many had.
@@ -141,17 +141,17 @@ func rateOf(known int64, before size, took time.Duration) int64 {
 	return known
 }
 
-// Told returns the defragmentations of a cluster that have ended since it was last asked.
-func (p *Pool) Told(cluster string) []Defragmented {
+// TakeFinished returns the defragmentations of a cluster that have ended since the last call, and forgets them.
+func (p *Pool) TakeFinished(cluster string) []Defragmented {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.upkeeps[cluster]
 	if u == nil {
 		return nil
 	}
-	told := u.told
-	u.told = nil
-	return told
+	finished := u.finished
+	u.finished = nil
+	return finished
 }
 
 // abandonJobs waits for no defragmentation any more. etcd goes on with it, so the members are asked what they are at before anything else is

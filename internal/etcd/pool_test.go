@@ -111,7 +111,7 @@ func TestCloseDuringDefragmentation(t *testing.T) {
 	if database(t, newPool(t), true, false, m).Databases[0].Defragmenting.IsZero() {
 		t.Error("etcd does not go on")
 	}
-	if told := pool.Told(t.Name()); len(told) > 0 {
-		t.Errorf("it is told of: %+v", told)
+	if finished := pool.TakeFinished(t.Name()); len(finished) > 0 {
+		t.Errorf("it is told of: %+v", finished)
 	}
 }
