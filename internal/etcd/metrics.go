@@ -36,7 +36,8 @@ const (
 	probeFamily     = "etcd_network_peer_round_trip_time_seconds"
 )
 
-var families = [][]byte{
+// parsedFamilies are the families all of whose samples are parsed: see also ofSnapshots.
+var parsedFamilies = [][]byte{
 	[]byte(flushFamily), []byte(committedFamily), []byte(leaderFamily), []byte(receiveFamily), []byte(applyFamily),
 	[]byte(probeFamily), []byte(defragmentFamily), []byte(sendFamily), []byte(compactFamily), []byte(removedFamily),
 }
@@ -151,7 +152,7 @@ func matters(line []byte) bool {
 	if declares && (bytes.HasPrefix(name, []byte(startedFamily)) || bytes.HasPrefix(name, []byte(handledFamily))) || ofSnapshots(name) {
 		return true
 	}
-	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })
+	return slices.ContainsFunc(parsedFamilies, func(family []byte) bool { return bytes.HasPrefix(name, family) })
 }
 
 // gauge is the sum over a family's gauges, 0 for a family that is not there.
