@@ -39,7 +39,7 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 	// The member that goes is asked last: it stops when it has applied its removal, and the answer may get lost.
 	order := slices.Clone(s.voters)
 	slices.SortStableFunc(order, func(a, b peer) int {
-		return yes(a.response.MemberID == id) - yes(b.response.MemberID == id)
+		return toInt(a.response.MemberID == id) - toInt(b.response.MemberID == id)
 	})
 	what := fmt.Sprintf("remove %016x", id)
 	return s.change(ctx, what, order, func(ctx context.Context, c *etcdclient.Client) error {
@@ -101,7 +101,8 @@ func (s *Session) ask(ctx context.Context, what string, order []peer, others fun
 	return err
 }
 
-func yes(b bool) int {
+// toInt is 1 for true and 0 for false, so that they can be sorted.
+func toInt(b bool) int {
 	if b {
 		return 1
 	}

@@ -78,7 +78,7 @@ func confirmers(seen *plan.Etcd, peers []peer) []peer {
 		return p.response.ClusterID != seen.ClusterID || p.response.MemberID != ids[p.endpoint.Pod] || p.response.Leader == 0
 	})
 	rank := func(p peer) []int {
-		return []int{yes(slices.Contains(seen.Confirmed, p.endpoint.Pod)), named[p.response.MemberID]}
+		return []int{toInt(slices.Contains(seen.Confirmed, p.endpoint.Pod)), named[p.response.MemberID]}
 	}
 	slices.SortStableFunc(voters, func(a, b peer) int { return slices.Compare(rank(b), rank(a)) })
 	return voters
