@@ -35,10 +35,16 @@ type Assessment struct {
 	Recovery *Recovery
 	// Alarms are etcd's alarms that most of those who answer know of, CORRUPT first.
 	Alarms []Alarm
-	// Alarm says what the most severe of them means and what to do. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
-	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
-	// Laggards says which voters have been far behind for a while. Each is nil if there is none.
-	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
+	// Alarm says what the most severe of them means and what to do, nil if there is none.
+	Alarm *failure.Problem
+	// SlowLeader says that the leader's disk is too slow, nil if it is not.
+	SlowLeader *failure.Problem
+	// Laggards says which voters have been far behind for a while, nil if none has.
+	Laggards *failure.Problem
+	// RejectedSpec says which part of the spec is not carried out, nil if all is.
+	RejectedSpec *failure.Problem
+	// Unrelated is about an object with the cluster's labels that does not belong to it and does no harm, nil if there is none.
+	Unrelated *failure.Problem
 	// Defragmented is the member that is being defragmented, the zero Member if none is.
 	Defragmented Member
 	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
