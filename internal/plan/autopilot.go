@@ -42,7 +42,7 @@ type Autopilot struct {
 	Relocation Mode `json:",omitempty"`
 	// Anomaly tells what is unusual of members, and Timers that etcd's times are too short; never ModeOn. No decision depends on them.
 	Anomaly, Timers Mode `json:",omitempty"`
-	// Trusted is true if the user has switched off that feature of Diverged itself: whose data is right is up to him.
+	// Trusted is true if the user has switched off that feature of Diverged itself: whose data is right is up to them.
 	Trusted bool `json:",omitempty"`
 	// Window is the maintenance window.
 	Window Window

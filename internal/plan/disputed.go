@@ -15,7 +15,7 @@ type Doubt struct {
 	Split bool `json:",omitempty"`
 }
 
-// heeded is the doubt that decisions go by. A user who switches the feature itself off says that whose data is right is up to him, so nothing is held up
+// heeded is the doubt that decisions go by. A user who switches the feature itself off says that whose data is right is up to them, so nothing is held up
 // for it; a pause, or what bounds all features, says nothing of it. It is recorded all the same: no older backup goes, and none is taken of a suspect.
 func (v *view) heeded() Doubt {
 	if v.Cluster.Autopilot.Trusted {

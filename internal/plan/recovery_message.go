@@ -45,7 +45,7 @@ func (r *Recovery) aboutWrong() string {
 	return fmt.Sprintf(". %s answers, too, and is not taken: its data was found to differ from what a majority of the voters agreed on", list(r.Wrong))
 }
 
-// aboutDoubt is what has to be known where nobody knows whose data is right, or the user has said that he judges it.
+// aboutDoubt is what has to be known where nobody knows whose data is right, or the user has said that they judge it.
 func (r *Recovery) aboutDoubt(d Doubt) string {
 	switch {
 	case d.Suspect != 0 && len(r.Wrong) == 0 && r.Candidates[0].MemberID == d.Suspect:

@@ -214,7 +214,7 @@ func (w *World) checkRestarted(g *etcdtest.Group, name string) {
 }
 
 // disputed reports whether etcd or a comparison says that data differs, and nobody is quarantined for that. What comparisons say is up to a user who
-// judges the data himself.
+// judges the data themselves.
 func (w *World) disputed(g *etcdtest.Group) bool {
 	quarantined := w.Status.Quarantined.Member
 	accused, others := w.corruption(g).Member, g.Voters()

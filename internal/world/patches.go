@@ -99,7 +99,7 @@ func (k *Kube) version() string {
 	return k.Version
 }
 
-// newest is the newest release of the minor release that the user asks for, empty if he asks for a whole version.
+// newest is the newest release of the minor release that the user asks for, empty if they ask for a whole version.
 func (w *World) newest() string {
 	switch {
 	case !w.Follows:
