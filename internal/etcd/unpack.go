@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,7 +46,7 @@ func readAnswer(ctx context.Context, response *http.Response, read func(text io.
 	case err != nil:
 		return err
 	case n > packedLimit:
-		return errors.New("the response is larger than etcd's metrics")
+		return fmt.Errorf("the response is larger than %d bytes", packedLimit)
 	}
 	select {
 	case unpacker := <-unpackers:

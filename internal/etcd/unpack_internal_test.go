@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 		"as it is":            {body: func(n int) []byte { return fmt.Append(nil, long, n, "\n") }},
 		"cut off":             {body: func(int) []byte { all := packed(t, long); return all[:len(all)/2] }, packed: true, want: "unexpected EOF"},
 		"not packed":          {body: func(int) []byte { return []byte("# etcd\n# etcd\n") }, packed: true, want: "unpack: gzip: invalid header"},
-		"too large":           {body: func(int) []byte { return bytes.Repeat([]byte{0}, packedLimit+1) }, packed: true, want: "larger than etcd's metrics"},
+		"too large":           {body: func(int) []byte { return bytes.Repeat([]byte{0}, packedLimit+1) }, packed: true, want: "larger than 65536 bytes"},
 		"too large as it is":  {body: func(n int) []byte { return fmt.Append(nil, strings.Repeat("# etcd\n", metricsLimit/7+1), long, n) }, want: "no elections"},
 		"too large when read": {body: func(n int) []byte { return packed(t, strings.Repeat("# etcd\n", metricsLimit/7+1)+fmt.Sprint(long, n)) }, packed: true, want: "no elections"},
 	} {
