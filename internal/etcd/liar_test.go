@@ -22,6 +22,7 @@ type liar struct {
 	asked   chan string // whatever it was asked for that changes something
 	members []*pb.Member
 	errors  []string // what it says of itself
+	version string   // and what it calls itself
 	refusal error    // in place of that
 }
 
@@ -31,6 +32,7 @@ func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, strin
 		header:  &pb.ResponseHeader{ClusterId: cluster, MemberId: member, Revision: revision, RaftTerm: 1 << 40},
 		members: []*pb.Member{{ID: member, Name: "m-2", PeerURLs: []string{"http://liar:2380"}, ClientURLs: []string{"x"}}},
 		errors:  []string{"alarm:CORRUPT"},
+		version: "3.6.0@sha256:0123",
 		asked:   make(chan string, 100),
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -49,7 +51,7 @@ func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, strin
 // Status implements pb.MaintenanceServer.
 func (l *liar) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
 	return &pb.StatusResponse{
-		Header: l.header, Leader: l.header.MemberId, RaftTerm: l.header.RaftTerm, Version: "3.6.16",
+		Header: l.header, Leader: l.header.MemberId, RaftTerm: l.header.RaftTerm, Version: l.version,
 		RaftIndex: 1 << 40, RaftAppliedIndex: 1 << 40, Errors: l.errors,
 	}, l.refusal
 }
@@ -106,6 +108,9 @@ func TestLiar(t *testing.T) {
 				for _, a := range s.Seen.Answers {
 					if a.Pod == "m-7" || a.Pod != place.pod && a.Leader == 0 {
 						t.Errorf("%s follows %x", a.Pod, a.Leader)
+					}
+					if (a.Version == "") != (a.Pod == place.pod) {
+						t.Errorf("%s calls itself %q", a.Pod, a.Version)
 					}
 				}
 				if err := s.Remove(t.Context(), 42); err != nil || len(l.asked) != 0 {

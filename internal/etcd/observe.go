@@ -111,7 +111,7 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, error) {
 	p.response.Term = status.GetRaftTerm()
 	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
 	answer.Revision = status.GetHeader().GetRevision()
-	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()
+	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), version.Plain(status.GetVersion())
 	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
 	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
 	answer.Quota = max(status.GetDbSizeQuota(), 0)
