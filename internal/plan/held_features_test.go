@@ -87,7 +87,7 @@ func heldDiverged() []reachable {
 		{"`DivergedMemberHeld`", compared(three, nil, []int64{0, 1, 0}), held, "if the next compaction shows the same"},
 		{"`DivergedMemberHeld`", edit(three, func(o *Observed) { o.Cluster.Autopilot.Diverged, o.Cluster.Doubt.Suspect = ModeOn, id(1) }), held, "run etcdctl compact REVISION three times"},
 		{"`DivergedMemberHeld`", silent(unserved(gone, 1), 2), held, "once all others are healthy"},
-		{"`DivergedMemberHeld`", edit(gone, func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), held, "once the downgrade is complete"},
+		{"`DivergedMemberHeld`", edit(gone, lowering(0, 2)), held, "once the downgrade is complete"},
 		{"`DivergedMemberHeld`", mode(gone, ModeOff), held, "with mode On it is replaced"},
 		{"`DivergedMemberUnclear`", compared(healthyCluster(2, true), nil, []int64{0, 1}), unclear, "there is no majority"},
 		{"`DivergedMemberUnclear`", compared(three, nil, []int64{0, 1, 2}), unclear, "there is no majority"},

@@ -139,12 +139,12 @@ type Answer struct {
 	// Leader is the member ID of the leader that it follows, 0 if it knows none.
 	Leader  uint64 `json:",string"`
 	Learner bool
-	// Version is the server's version, for example "3.6.16".
+	// Version is what the server calls its version, for example "3.6.16"; empty if that is none that a spec can ask for. What it runs is Observed.Runs.
 	Version string
 	// Storage is the storage version, the minor version whose schema the data has, such as "3.6"; etcd 3.5 reports none. It
 	// follows the cluster version, which etcd raises a few seconds after the last member runs the newer one.
 	Storage string
-	// Downgrade is the minor version for which etcd's downgrade is enabled, empty if it is not.
+	// Downgrade is the minor version for which etcd's downgrade is enabled, as far as this server says, empty if it is not. etcd 3.5 does not tell.
 	Downgrade string
 	// Revision is that of the member, which may lag behind.
 	Revision int64

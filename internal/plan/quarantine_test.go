@@ -262,7 +262,7 @@ func TestReplacementAwaits(t *testing.T) {
 		"it goes on":              {begun, ""},
 		"the member itself fails": {silent(begun, 1), ""},
 		"another one does":        {silent(begun, 2), "not healthy: c-2"},
-		"a downgrade is enabled":  {edit(begun, func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), "once the downgrade is complete"},
+		"a downgrade is enabled":  {edit(begun, lowering(0, 2)), "once the downgrade is complete"},
 	} {
 		held := Assess(c.o).Held
 		if c.says == "" && len(held) == 0 {

@@ -248,7 +248,7 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 	r.ID, r.Previous, r.CancelDeclined = act.ClusterID, nil, false
 	i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool { return a.ClusterID == act.ClusterID })
 	if i >= 0 {
-		r.LowestVersion = o.Etcd.Answers[i].Version
+		r.LowestVersion = o.Runs(o.Etcd.Answers[i])
 	}
 	return r
 }

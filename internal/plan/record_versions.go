@@ -22,19 +22,23 @@ func (o Observed) versionsOf(volumes []string) (all []string) {
 	return all
 }
 
-// lowestVersion returns the lowest version of the voters, empty unless all of them answer.
+// lowestVersion returns the lowest version of the voters, empty unless all of them answer and that of each is known.
 func lowestVersion(o Observed) string {
 	lowest := ""
 	for _, m := range o.Etcd.Members {
 		i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool {
 			return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID
 		})
+		runs := ""
+		if i >= 0 {
+			runs = o.Runs(o.Etcd.Answers[i])
+		}
 		switch {
 		case m.Learner:
-		case i < 0:
+		case runs == "":
 			return ""
-		case lowest == "" || version.Compare(o.Etcd.Answers[i].Version, lowest) < 0:
-			lowest = o.Etcd.Answers[i].Version
+		case lowest == "" || version.Compare(runs, lowest) < 0:
+			lowest = runs
 		}
 	}
 	return lowest

@@ -45,10 +45,11 @@ func (v *view) versions() Versions {
 func (v *view) runningVersions() []string {
 	var all []string
 	for _, m := range v.Etcd.Members {
-		if a, ok := v.answer(m); ok && a.Version != "" {
-			all = append(all, a.Version)
+		if a, ok := v.answer(m); ok {
+			all = append(all, v.Runs(a))
 		}
 	}
+	all = slices.DeleteFunc(all, func(of string) bool { return of == "" })
 	slices.SortFunc(all, version.Compare)
 	return slices.Compact(all)
 }
@@ -80,7 +81,7 @@ func (v *view) downgradeFirst(to string) bool {
 			continue
 		}
 		atMost := func(running string) bool { return version.Compare(version.Minor(running), target) <= 0 }
-		if target == "" || atMost(a.Version) && atMost(v.pods[m.Name].Version) {
+		if target == "" || a.Version != "" && atMost(a.Version) && atMost(v.pods[m.Name].Version) {
 			return false
 		}
 		lowered = lowered && a.Downgrade == target && a.Storage == target
@@ -108,16 +109,6 @@ func (v *view) canRunSpecVersion(p Pod) bool {
 		}
 	}
 	return target == minors[0] || target == slices.MinFunc(minors, version.Compare)
-}
-
-// downgradeTarget returns the version for which etcd's downgrade is enabled, empty if none is.
-func (v *view) downgradeTarget() string {
-	for _, m := range v.Etcd.Members {
-		if a, ok := v.answer(m); ok && a.Downgrade != "" {
-			return a.Downgrade
-		}
-	}
-	return ""
 }
 
 // snapshotsFirst reports whether the members are about to run etcd 3.7 while their logs may still hold entries written by 3.5:

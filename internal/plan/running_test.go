@@ -173,7 +173,7 @@ func TestGrow(t *testing.T) {
 			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.6.16"}, {Name: "c-4", Incarnation: 1, Version: "3.6.16"}}},
 		},
 		"one at a time in 3.5": {
-			edit(healthyCluster(3, false), func(o *Observed) { five(o); o.Etcd.Answers[1].Version = "3.5.35" }),
+			edit(healthyCluster(3, false), func(o *Observed) { five(o); o.Pods[1].Version, o.Etcd.Answers[1].Version = "3.5.35", "3.5.35" }),
 			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.5.35"}}},
 		},
 		"volumes before pods": {

@@ -102,7 +102,7 @@ func TestSwitchTransport(t *testing.T) {
 		"the spec cannot be carried out": {switching(plainText, secured, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }), nil},
 		"a member is down":               {switching(plainText, secured, func(o *Observed) { o.Pods[1].Ready = false; o.Etcd.Answers = o.Etcd.Answers[:1] }), nil},
 		"an update is not done":          {switching(plainText, secured, template(0)), nil},
-		"a downgrade is not done":        {switching(plainText, secured, func(o *Observed) { o.Etcd.Answers[1].Downgrade = "3.5" }), nil},
+		"a downgrade is not done":        {switching(plainText, secured, lowering(0, 1)), nil},
 		"members' data differ":           {alarmed(switching(plainText, secured), Alarm{Kind: AlarmCorrupt}), nil},
 	} {
 		a := Next(c.o)

@@ -172,7 +172,7 @@ func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1bet
 		}
 	}
 	if answers {
-		m.Version, m.DBSize = answer.Version, coarse(answer.DBSize)
+		m.Version, m.DBSize = o.Runs(answer), coarse(answer.DBSize)
 	}
 	m.Node = pod.Node
 	m.Ready = m.Role == v1beta2.MemberRoleVoter && slices.Contains(in.Assessment.Healthy, name)
