@@ -42,7 +42,10 @@ func autopilotCorrupt(t *testing.T, etcd edition) {
 	must(t, harness.Await(t.Context(), "Auto Pilot says that the alarm names another one", limit, func(ctx context.Context) (string, bool) {
 		return s.heldFor(ctx, "divergedMember", v1beta2.ReasonDivergedMemberUnclear, "alarm CORRUPT names")
 	}))
-	s.never("a member is removed although the alarm names nobody", quietFor, func(ctx context.Context) bool { return !s.lists(ctx, id) })
+	s.never("a member is removed although the alarm names nobody", quietFor, func(ctx context.Context) (bool, error) {
+		listed, err := s.lists(ctx, id)
+		return !listed, err
+	})
 	s.disarms(0)
 
 	began := time.Now()
@@ -50,7 +53,8 @@ func autopilotCorrupt(t *testing.T, etcd edition) {
 	s.look("named")
 	must(t, harness.Await(t.Context(), "the member is removed, and no alarm is left", limit, func(ctx context.Context) (string, bool) {
 		text, alarms := s.alarms(ctx)
-		return text, alarms == 0 && !s.lists(ctx, id)
+		listed, err := s.lists(ctx, id)
+		return fmt.Sprintf("alarms: %s; status lists the member: %t, %v", text, listed, err), alarms == 0 && err == nil && !listed
 	}))
 	took := s.writesTaken(began)
 	must(t, s.Recovered(t.Context(), culprit.UID, limit))
@@ -119,8 +123,11 @@ func (s *story) alarms(ctx context.Context) (text string, n int) {
 	return text, n
 }
 
-// lists reports whether etcd, as status has it, lists the member with that ID; true if that cannot be read.
-func (s *story) lists(ctx context.Context, id string) bool {
+// lists reports whether etcd, as status has it, lists the member with that ID.
+func (s *story) lists(ctx context.Context, id string) (bool, error) {
 	c, err := s.Cluster.Get(ctx)
-	return err != nil || slices.ContainsFunc(c.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.ID == id })
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(c.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.ID == id }), nil
 }

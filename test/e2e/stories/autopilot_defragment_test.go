@@ -116,9 +116,9 @@ func defragmentHeld(t *testing.T, etcd edition) {
 	wire.open()
 	s.backedUp("slow")
 	s.look("frozen")
-	s.never("a defragmentation is due although "+voter+" is frozen, or it is not missed any more", frozenFor, func(ctx context.Context) bool {
+	s.never("a defragmentation is due although "+voter+" is frozen, or it is not missed any more", frozenFor, func(ctx context.Context) (bool, error) {
 		object, err := s.Cluster.Get(ctx)
-		return err == nil && !missed(object, voter)
+		return err == nil && !missed(object, voter), err
 	})
 	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
@@ -152,8 +152,8 @@ func defragmentWithoutRoom(t *testing.T, etcd edition) {
 	s.switchedOn()
 	s.look("fragmented")
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "no room for the copy that etcd writes beside the database: give the members larger volumes")
-	s.never("a member is defragmented although its volume has no room for a copy", quietFor, func(context.Context) bool {
-		return len(s.said(v1beta2.ReasonDefragmenting)) > 0
+	s.never("a member is defragmented although its volume has no room for a copy", quietFor, func(context.Context) (bool, error) {
+		return len(s.said(v1beta2.ReasonDefragmenting)) > 0, nil
 	})
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
 		spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(larger)

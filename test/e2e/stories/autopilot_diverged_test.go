@@ -44,7 +44,7 @@ func autopilotDiverged(t *testing.T, etcd edition) {
 
 	began, joinable := time.Now(), s.refusesVolumes() // it takes minutes until anything is found, and the policy a moment until it is obeyed
 	s.compacting("Auto Pilot holds back until another compaction shows the same", func(c *v1beta2.EtcdCluster) bool {
-		return held(c, v1beta2.ReasonDivergedMemberHeld, culprit.Name)
+		return held(c, "divergedMember", v1beta2.ReasonDivergedMemberHeld, culprit.Name)
 	})
 	t.Logf("found once after %s", time.Since(began).Round(time.Second))
 	s.undecidedWhileFrozen(leader)
@@ -162,13 +162,6 @@ func (s *story) compacting(what string, is func(*v1beta2.EtcdCluster) bool) {
 	}))
 }
 
-// held reports whether status says that Auto Pilot replaces nobody, for that reason and in these words.
-func held(c *v1beta2.EtcdCluster, reason, words string) bool {
-	return c.Status.Autopilot != nil && slices.ContainsFunc(c.Status.Autopilot.Held, func(h v1beta2.HeldAct) bool {
-		return h.Feature == "divergedMember" && h.Reason == reason && strings.Contains(h.Message, words)
-	})
-}
-
 // undecidedWhileFrozen freezes a voter over two compactions: without it nothing is compared, so it may not be decided to replace anybody. A difference that
 // is not confirmed has the operator look every two seconds for ten minutes, so it would have decided by then.
 func (s *story) undecidedWhileFrozen(name string) {
@@ -180,9 +173,12 @@ func (s *story) undecidedWhileFrozen(name string) {
 	}
 	s.look("compacted")
 	members, pods := s.ids(), s.uids()
-	s.never("a member is to be replaced although "+name+" is frozen and was not compared", quietFor, func(ctx context.Context) bool {
+	s.never("a member is to be replaced although "+name+" is frozen and was not compared", quietFor, func(ctx context.Context) (bool, error) {
 		c, err := s.Cluster.Get(ctx)
-		return err == nil && c.Status.Quarantined != nil || s.ids() != members || s.uids() != pods
+		if err != nil {
+			return false, err
+		}
+		return c.Status.Quarantined != nil || s.ids() != members || s.uids() != pods, nil
 	})
 }
 
@@ -196,8 +192,8 @@ func (s *story) staysWhileFrozen(name string, joinable func()) {
 	s.isHeld("divergedMember", v1beta2.ReasonDivergedMemberHeld, waits+name)
 	members, pods := s.ids(), s.uids()
 	joinable()
-	s.never("a member joins or goes although "+name+" is frozen", quietFor, func(context.Context) bool {
-		return s.ids() != members || s.uids() != pods
+	s.never("a member joins or goes although "+name+" is frozen", quietFor, func(context.Context) (bool, error) {
+		return s.ids() != members || s.uids() != pods, nil
 	})
 	s.isHeld("divergedMember", v1beta2.ReasonDivergedMemberHeld, waits+name)
 }

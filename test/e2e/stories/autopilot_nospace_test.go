@@ -62,7 +62,7 @@ func fullOfLiveKeys(t *testing.T, etcd edition) {
 	s.fillsUntilHeld()
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
 	acts := s.acts()
-	s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) bool { return s.acts() > acts })
+	s.never("an act of Auto Pilot that makes no room", quietFor, func(context.Context) (bool, error) { return s.acts() > acts, nil })
 	s.report("a client that may only read in the end saw")
 }
 
@@ -80,7 +80,7 @@ func fullWithFrozenVoter(t *testing.T, etcd edition) {
 	s.exhausts()
 	s.look("full")
 	s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
-	s.never("room is made although a voter is frozen", quietFor, func(context.Context) bool { return s.acts() > 0 })
+	s.never("room is made although a voter is frozen", quietFor, func(context.Context) (bool, error) { return s.acts() > 0, nil })
 	began := time.Now()
 	thaw()
 	s.writesAgain(began)
@@ -226,8 +226,12 @@ func (s *story) heldFor(ctx context.Context, feature, reason, says string) (stri
 	if object.Status.Autopilot == nil {
 		return "nothing is held", false
 	}
-	is := slices.ContainsFunc(object.Status.Autopilot.Held, func(h v1beta2.HeldAct) bool {
+	return inJSON(object.Status.Autopilot), held(object, feature, reason, says)
+}
+
+// held reports whether status says that something of a feature is held, for that reason and in these words.
+func held(c *v1beta2.EtcdCluster, feature, reason, says string) bool {
+	return c.Status.Autopilot != nil && slices.ContainsFunc(c.Status.Autopilot.Held, func(h v1beta2.HeldAct) bool {
 		return h.Feature == feature && h.Reason == reason && strings.Contains(h.Message, says)
 	})
-	return inJSON(object.Status.Autopilot), is
 }

@@ -105,10 +105,13 @@ func notTriedElsewhere(t *testing.T, etcd edition, p patch) *story {
 	before := s.starts()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
 	s.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
-	s.never("a release is tried that was taken back in another cluster", quietFor, func(ctx context.Context) bool {
+	s.never("a release is tried that was taken back in another cluster", quietFor, func(ctx context.Context) (bool, error) {
 		object, err := s.Cluster.Get(ctx)
-		chosen := err == nil && object.Status.Autopilot != nil && object.Status.Autopilot.Version != nil
-		return chosen && object.Status.Autopilot.Version.Version == p.newest || s.starts() != before
+		if err != nil {
+			return false, err
+		}
+		chosen := object.Status.Autopilot != nil && object.Status.Autopilot.Version != nil
+		return chosen && object.Status.Autopilot.Version.Version == p.newest || s.starts() != before, nil
 	})
 	s.allRun(p.former)
 	return s

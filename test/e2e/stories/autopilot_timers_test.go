@@ -58,9 +58,9 @@ func timersAdvised(t *testing.T, etcd edition, node string) {
 	}
 	far.report("a client of the members of which one is far saw")
 
-	near.never("longer times are advised where all are near", 2*time.Hour/timersPace, func(ctx context.Context) bool { // its day began a little earlier
-		_, held := near.heldFor(ctx, "timers", v1beta2.ReasonTimersTooShort, "")
-		return held
+	near.never("longer times are advised where all are near", 2*time.Hour/timersPace, func(ctx context.Context) (bool, error) { // its day began a little earlier
+		object, err := near.Cluster.Get(ctx)
+		return err == nil && held(object, "timers", v1beta2.ReasonTimersTooShort, ""), err
 	})
 	near.unsaid(v1beta2.ReasonTimersTooShort)
 	if c := near.anomaly(); c.Reason != v1beta2.ReasonAsUsual && c.Reason != v1beta2.ReasonDeviating {

@@ -61,8 +61,8 @@ func wouldPauseForLonger(t *testing.T, etcd edition) {
 	s.client()
 	s.letAct()
 	s.isHeld("defragment", v1beta2.ReasonWaitingForWindow, "would have a member pause for more than 2s")
-	s.never("a member is defragmented without a window", shutFor, func(context.Context) bool {
-		return len(s.said(v1beta2.ReasonDefragmenting)) > 0
+	s.never("a member is defragmented without a window", shutFor, func(context.Context) (bool, error) {
+		return len(s.said(v1beta2.ReasonDefragmenting)) > 0, nil
 	})
 	s.unsaid(v1beta2.ReasonRaisingQuota)
 	s.toldOnce(v1beta2.ReasonWaitingForWindow)

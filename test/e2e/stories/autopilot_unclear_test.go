@@ -39,14 +39,17 @@ func divergedUnclear(t *testing.T, etcd edition, name string, c unclear) {
 		s.diverge(fmt.Sprintf("%s-%d", s.Name, i), value)
 	}
 	s.compacting("Auto Pilot says that nobody can tell whose data is wrong", func(object *v1beta2.EtcdCluster) bool {
-		return held(object, v1beta2.ReasonDivergedMemberUnclear, "differs")
+		return held(object, "divergedMember", v1beta2.ReasonDivergedMemberUnclear, "differs")
 	})
 	s.savesSnapshot()
 	s.comparesAgain()
-	s.never("a member is to be replaced although nobody can tell whose data is wrong, or nothing is held any more", quietFor, func(ctx context.Context) bool {
+	s.never("a member is to be replaced although nobody can tell whose data is wrong, or nothing is held any more", quietFor, func(ctx context.Context) (bool, error) {
 		object, err := s.Cluster.Get(ctx)
-		return err == nil && (object.Status.Quarantined != nil || !held(object, v1beta2.ReasonDivergedMemberUnclear, "no member is replaced")) ||
-			s.ids() != members || s.uids() != pods
+		if err != nil {
+			return false, err
+		}
+		return object.Status.Quarantined != nil || !held(object, "divergedMember", v1beta2.ReasonDivergedMemberUnclear, "no member is replaced") ||
+			s.ids() != members || s.uids() != pods, nil
 	})
 	s.unsaid(v1beta2.ReasonDivergedMember)
 	s.report("a client of members whose data differs elsewhere saw")

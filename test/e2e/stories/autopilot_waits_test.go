@@ -40,8 +40,8 @@ func waitsForWindow(t *testing.T, etcd edition) {
 	s.client()
 	s.look("fragmented")
 	s.isHeld("defragment", v1beta2.ReasonWaitingForWindow, "that waits for the maintenance window")
-	s.never("a member is defragmented while the window is closed", shutFor, func(context.Context) bool {
-		return len(s.said(v1beta2.ReasonDefragmenting)) > 0
+	s.never("a member is defragmented while the window is closed", shutFor, func(context.Context) (bool, error) {
+		return len(s.said(v1beta2.ReasonDefragmenting)) > 0, nil
 	})
 	s.switchedOn()
 	s.tidied(wastedSize)

@@ -90,7 +90,8 @@ func recoveryUnwanted(t *testing.T, etcd edition) {
 	s.never("an EtcdRestore for silence", 90*time.Second, s.recovers)
 	s.confirms(p.Hash)
 	must(t, harness.Await(t.Context(), "the EtcdRestore of the plan, two minutes after the loss", limit, func(ctx context.Context) (string, bool) {
-		return "there is none", s.recovers(ctx)
+		is, err := s.recovers(ctx)
+		return fmt.Sprintf("there is none: %v", err), is
 	}))
 	for _, name := range frozen {
 		must(t, nodes.Faults().ThawContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
@@ -249,24 +250,36 @@ func (s *story) confirmsAsTold(hash string, runbook bool) {
 }
 
 // recovers reports whether there is an EtcdRestore of a survivor.
-func (s *story) recovers(ctx context.Context) bool {
+func (s *story) recovers(ctx context.Context) (bool, error) {
 	list := &v1beta2.EtcdRestoreList{}
 	err := s.Client.List(ctx, list, client.InNamespace(s.Namespace))
-	return err == nil && slices.ContainsFunc(list.Items, func(r v1beta2.EtcdRestore) bool { return r.Spec.Member != nil })
+	return slices.ContainsFunc(list.Items, func(r v1beta2.EtcdRestore) bool { return r.Spec.Member != nil }), err
 }
 
-// never wants something not to be so at any moment of that time.
-func (s *story) never(what string, within time.Duration, holds func(context.Context) bool) {
+// never wants something not to be so at any moment of that time. A look that fails says nothing, and some have to succeed.
+func (s *story) never(what string, within time.Duration, holds func(context.Context) (bool, error)) {
 	s.t.Helper()
-	for ctx, tick, end := s.t.Context(), time.NewTicker(time.Second), time.After(within); ; {
-		if holds(ctx) {
+	var failed error
+	looked, ctx, tick, end := 0, s.t.Context(), time.NewTicker(time.Second), time.After(within)
+	defer tick.Stop()
+	for over := false; !over; {
+		switch is, err := holds(ctx); {
+		case err != nil:
+			failed = err
+		case is:
 			s.t.Fatal(what)
+		default:
+			looked++
 		}
 		select {
+		case <-ctx.Done():
+			s.t.Fatal(ctx.Err())
 		case <-tick.C:
 		case <-end:
-			tick.Stop()
-			return
+			over = true
 		}
+	}
+	if looked == 0 {
+		s.t.Fatalf("%s: nobody could look: %v", what, failed)
 	}
 }

@@ -128,7 +128,7 @@ var rollFaults = []fault{
 					"securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}}]}}`)}
 			})
 			s.says(v1beta2.ConditionDegraded, v1beta2.ReasonUpdateStopped)
-			s.never("a member is given up that serves in a pending pod", givesUpAfter, func(context.Context) bool { return s.ids() != ids })
+			s.never("a member is given up that serves in a pending pod", givesUpAfter, func(context.Context) (bool, error) { return s.ids() != ids, nil })
 			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.Template = nil })
 			s.recover()
 			s.unchanged("members", ids, s.ids())
