@@ -139,8 +139,11 @@ func (s *story) follows(said string) {
 	}))
 	s.settled()
 	must(s.t, harness.Await(s.t.Context(), "nothing more is advised", limit, func(ctx context.Context) (string, bool) {
-		said, held := s.heldFor(ctx, "timers", v1beta2.ReasonTimersTooShort, "")
-		return said, !held
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return inJSON(object.Status.Autopilot), !held(object, "timers", v1beta2.ReasonTimersTooShort, "")
 	}))
 	s.saidOnce(v1beta2.ReasonNoLongerHeld, "autopilot.timers:")
 	s.report("the members were updated to longer times")
