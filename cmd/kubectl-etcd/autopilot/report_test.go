@@ -2,9 +2,6 @@ package autopilot_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
@@ -150,7 +145,7 @@ func TestWrite(t *testing.T) {
 			var out, coloured strings.Builder
 			must(t, r.Write(&out, false))
 			must(t, r.Write(&coloured, true))
-			golden(t, name, out.String())
+			documented.Golden(t, name, out.String())
 			for line := range strings.Lines(out.String()) {
 				if n := utf8.RuneCountInString(line); n > terminal.Columns+1 && !strings.Contains(line, "https://") { // what is copied is in one piece
 					t.Errorf("a line of %d columns: %s", n, line)
@@ -185,20 +180,6 @@ func TestJSON(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".txt")
-	if *update {
-		must(t, os.MkdirAll("testdata", 0o750))
-		must(t, os.WriteFile(file, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	must(t, err)
-	if got != string(want) {
-		t.Errorf("%s is now\n%s", file, got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +19,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
@@ -114,15 +111,7 @@ func printed(t *testing.T, groups []Group) string {
 func golden(t *testing.T, name string, groups []Group) {
 	t.Helper()
 	out := printed(t, groups)
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		must(t, os.WriteFile(path, []byte(out), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	must(t, err)
-	if out != string(want) {
-		t.Errorf("it is\n%s", out)
-	}
+	documented.Golden(t, name, out)
 	for line := range strings.Lines(out) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && !strings.HasPrefix(line, "kubectl etcd ") && !strings.Contains(line, ": https://") { // what is copied is in one piece
 			t.Errorf("a line of %d columns: %s", n, line)

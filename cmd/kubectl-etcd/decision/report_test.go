@@ -2,9 +2,7 @@ package decision_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // TestEdits decides again on what an operator has logged of a cluster that is to shrink from three members to one.
 func TestEdits(t *testing.T) {
@@ -127,19 +123,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
-	file := filepath.Join("testdata", "shrink.txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || out.String() != string(want) {
-		t.Errorf("%v, and it is now\n%s", err, out.String())
-	}
+	documented.Golden(t, "shrink", out.String())
 	documented.Shows(t, "kubectl etcd plan example --set size=3", out.String())
 	text, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(text), `"now":{"action":"SetBudget"`) || !strings.Contains(string(text), `"next":{"action":"AddToService"`) {

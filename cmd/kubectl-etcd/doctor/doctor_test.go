@@ -2,9 +2,6 @@ package doctor_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +18,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const mebibyte = 1 << 20
 
@@ -248,16 +243,7 @@ func TestWrite(t *testing.T) {
 	for name, f := range map[string]*doctor.Facts{"healthy": healthy(), "sick": sick} {
 		t.Run(name, func(t *testing.T) {
 			got := write(t, doctor.Examine(f))
-			file := filepath.Join("testdata", name+".txt")
-			if *update {
-				must(t, os.MkdirAll("testdata", 0o750))
-				must(t, os.WriteFile(file, []byte(got), 0o600))
-			}
-			want, err := os.ReadFile(file)
-			must(t, err)
-			if got != string(want) {
-				t.Errorf("%s is now\n%s", file, got)
-			}
+			documented.Golden(t, name, got)
 			if name == "sick" {
 				documented.Shows(t, "kubectl etcd doctor demo", got)
 			}

@@ -1,4 +1,4 @@
-// Package documented compares what commands print with what docs/kubectl-etcd.md says that they print.
+// Package documented compares what commands print with what docs/kubectl-etcd.md says that they print, and with files that have all of it.
 package documented
 
 import (
@@ -10,6 +10,29 @@ import (
 	"testing"
 )
 
+var update = flag.Bool("update", false, "write the golden files, and what the document shows")
+
+// Golden checks that the file of that name in testdata has just that. With the flag -update of the test it does from then on.
+func Golden(t testing.TB, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is now\n%s", file, got)
+	}
+}
+
 // Shows checks that the document shows just that below the command. With the flag -update of the test it does from then on.
 func Shows(t testing.TB, command, got string) {
 	t.Helper()
@@ -17,7 +40,7 @@ func Shows(t testing.TB, command, got string) {
 	if want == got {
 		return
 	}
-	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+	if *update {
 		below := "\n$ " + command + "\n"
 		if err := os.WriteFile(path, []byte(strings.Replace(text, below+want, below+got, 1)), 0o600); err != nil {
 			t.Fatal(err)

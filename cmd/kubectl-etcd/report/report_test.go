@@ -2,9 +2,6 @@ package report_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +16,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const (
 	mebibyte = 1 << 20
@@ -50,7 +45,7 @@ func TestWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			must(t, c.Write(&out, false))
-			golden(t, name, out.String())
+			documented.Golden(t, name, out.String())
 			if name == "healthy" {
 				documented.Shows(t, "kubectl etcd status demo", out.String())
 			}
@@ -236,20 +231,6 @@ func strip(text string) string {
 		text = strings.ReplaceAll(text, code, "")
 	}
 	return text
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".txt")
-	if *update {
-		must(t, os.MkdirAll("testdata", 0o750))
-		must(t, os.WriteFile(file, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	must(t, err)
-	if got != string(want) {
-		t.Errorf("%s is now\n%s", file, got)
-	}
 }
 
 func must(t *testing.T, err error) {
