@@ -56,15 +56,19 @@ func TestWindowAt(t *testing.T) {
 
 // TestModes knows the mode of each feature by its name.
 func TestModes(t *testing.T) {
-	for feature, a := range map[string]Autopilot{
+	advised := map[string]Autopilot{
 		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
 		FeatureQuota: {Grow: ModeAdvise}, FeatureVolume: {Enlarge: ModeAdvise}, FeatureResources: {Resources: ModeAdvise},
 		FeaturePatches: {Patches: ModeAdvise}, FeatureRelocation: {Relocation: ModeAdvise},
 		FeatureAnomaly: {Anomaly: ModeAdvise}, FeatureTimers: {Timers: ModeAdvise},
-	} {
-		if a.Mode(feature) != ModeAdvise {
+	}
+	for _, feature := range Features() {
+		if a := advised[feature]; a.Mode(feature) != ModeAdvise {
 			t.Errorf("%s: %+v", feature, a)
 		}
+	}
+	if len(Features()) != len(advised) {
+		t.Errorf("the features are %q, and not those that have a mode here", Features())
 	}
 	if (Autopilot{NoSpace: ModeOn}).Mode("another") != ModeOff {
 		t.Error("a feature that does not exist is not off")
