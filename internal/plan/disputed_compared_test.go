@@ -40,6 +40,7 @@ func TestSuspicionKeepsVoters(t *testing.T) {
 			t.Errorf("%s: %s goes", title, m.Name)
 		}
 		o.Pods[2].InService = o.Cluster.Quarantined.Member == 0
+		o.Volumes[2].Quarantined = !o.Pods[2].InService
 		wait, waits := Next(o).(Wait)
 		if !waits || wait.Reason != v1beta2.ReasonDivergedMemberHeld || !strings.Contains(wait.Message, ", because the data of ") {
 			t.Errorf("%s: %#v", title, Next(o))
