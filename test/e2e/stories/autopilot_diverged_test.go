@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -26,14 +27,16 @@ const (
 // TestAutopilotDiverged changes a value in one of three members' databases: the member must be replaced, its volume kept, and no
 // acknowledged write lost. Another voter is frozen twice. Between the first finding and the second nothing may be decided, because it cannot be compared.
 // Once it is decided, the member may not go, and none may join in its place, until that voter is back. So that nobody joins before it is frozen, the API
-// server refuses new volumes until it is.
+// server refuses new volumes until it is. In the end the EtcdCluster is deleted and created again from its volumes: the one that is kept is none of these.
 func TestAutopilotDiverged(t *testing.T) {
 	t.Parallel()
 	editions(t, autopilotDiverged)
 }
 
 func autopilotDiverged(t *testing.T, etcd edition) {
-	s := etcd.begin(t, "diverged", onVolumes(3))
+	spec := onVolumes(3)
+	spec.VolumeReclaimPolicy = v1beta2.VolumeReclaimRetain
+	s := etcd.begin(t, "diverged", spec)
 	s.settled()
 	s.client()
 	s.keepsValues()
@@ -65,11 +68,31 @@ func autopilotDiverged(t *testing.T, etcd edition) {
 	if len(found) != 1 {
 		t.Errorf("it is said %d times that a member is replaced: %q", len(found), found)
 	}
+	s.setsAside(culprit.Name, volume)
+	s.createdAgain()
+	s.setsAside(culprit.Name, volume)
+}
+
+// setsAside wants the volume of the member that was replaced to be kept, and the data of the others to be right.
+func (s *story) setsAside(name string, volume types.UID) {
+	s.t.Helper()
 	s.keeps("", 1)
-	if got := s.claim(culprit.Name); got.UID != volume || got.DeletionTimestamp != nil {
-		t.Errorf("the volume of %s is not kept: it had the UID %s, and has %s", culprit.Name, volume, got.UID)
+	if got := s.claim(name); got.UID != volume || got.DeletionTimestamp != nil {
+		s.t.Errorf("the volume of %s is not kept: it had the UID %s, and has %s", name, volume, got.UID)
 	}
 	s.allHaveValues()
+}
+
+// createdAgain deletes the cluster, all but its volumes, and creates it again from these.
+func (s *story) createdAgain() {
+	s.t.Helper()
+	must(s.t, s.writer.Stop(s.t.Context()))
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	must(s.t, s.Remove(s.t.Context(), limit))
+	s.Cluster, err = env.NewCluster(s.t.Context(), s.Namespace, s.Name, object.Spec)
+	must(s.t, err)
+	must(s.t, s.Settled(s.t.Context(), limit))
 }
 
 // values are of keys that stay as they are. They are different, so that each can be found in a database.
