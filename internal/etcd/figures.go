@@ -67,7 +67,7 @@ func (f *figures) scan(text io.Reader) error {
 			}
 			continue
 		}
-		if v, ok := value(line, compactFamily+" "); ok {
+		if v, ok := value(line, compactFamily+" "); ok && v >= 0 && v <= exact { // it is -1 before anything is compacted
 			f.compacted = int64(v)
 		}
 		if v, ok := value(line, endedFamily+" "); ok {

@@ -9,6 +9,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/anomaly"
 )
 
+// TestFiguresOfNoEtcd takes no revision for one that no etcd can have: such a number is none that Go can convert.
+func TestFiguresOfNoEtcd(t *testing.T) {
+	t.Parallel()
+	for _, v := range []string{"NaN", "+Inf", "1e300", "-1"} {
+		got := figures{}
+		if err := got.scan(strings.NewReader(compactFamily + " " + v + "\n")); err != nil || got.compacted != 0 {
+			t.Errorf("%s is taken for the revision %d, %v", v, got.compacted, err)
+		}
+	}
+}
+
 // TestFigures reads what matters of a member's metrics, as etcd writes them.
 func TestFigures(t *testing.T) {
 	t.Parallel()

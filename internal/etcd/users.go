@@ -27,7 +27,8 @@ func Administer(ctx context.Context, config *tls.Config, clusterID uint64, endpo
 	for _, e := range endpoints {
 		client, dialErr := connect(config, e)
 		if dialErr != nil {
-			return nil, fmt.Errorf("connect to %s: %w", e.Address, dialErr)
+			err = fmt.Errorf("%w: connect to %s: %w", ErrNotYet, e.Address, dialErr)
+			continue
 		}
 		if err = confirms(ctx, client, clusterID); err == nil {
 			return &Accounts{client}, nil
