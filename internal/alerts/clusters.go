@@ -84,7 +84,7 @@ or
 			name: "EtcdAnomaly", severity: Warning, after: 5 * time.Minute,
 			expr:    `max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="Anomaly"}) == 1`,
 			summary: theCluster + " is not as it was in the day before",
-			description: "A member has been slower, grown faster, or changed its leader more often than in the day before, for a quarter of an hour. The condition " +
+			description: "A member has been slower, grown faster, or seen more leader changes than in the day before, for a quarter of an hour. The condition " +
 				"Anomaly says which member, and in what respect. Nothing is done about it.",
 		},
 		{
