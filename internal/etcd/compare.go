@@ -59,12 +59,7 @@ func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found [
 
 // compares reports whether every voter answers and follows a leader, and all run the same version of etcd.
 func (s *Session) compares() bool {
-	voters := 0
-	for _, m := range s.Seen.Members {
-		if !m.Learner {
-			voters++
-		}
-	}
+	voters := len(plan.VotersOf(s.Seen.Members))
 	return len(s.voters) == voters && voters > 1 &&
 		!slices.ContainsFunc(s.voters, func(p peer) bool { return p.response.Version != s.voters[0].response.Version })
 }

@@ -72,19 +72,13 @@ func lists(members []plan.Member, e Endpoint) bool {
 
 // committed is the end of the log, as far as a majority of the voters knows.
 func committed(members []plan.Member, peers []peer) uint64 {
-	voters := 0
-	for _, m := range members {
-		if !m.Learner {
-			voters++
-		}
-	}
 	var known []uint64
 	for _, p := range peers {
 		if !p.response.Learner {
 			known = append(known, p.response.Committed)
 		}
 	}
-	return plan.Reached(voters, known)
+	return plan.Reached(len(plan.VotersOf(members)), known)
 }
 
 // behind are the voters that do not know by now what others knew to be committed when they were all asked.

@@ -105,7 +105,7 @@ func NearQuota(o Observed) bool {
 
 // EvictionsBlocked reports whether the budget is raised to disrupt a voter. It outlives the process that has raised it.
 func EvictionsBlocked(o Observed) bool {
-	return o.Budget.Exists && o.Budget.MinAvailable > MinAvailable(len(votersOf(o.Etcd.Members)))
+	return o.Budget.Exists && o.Budget.MinAvailable > MinAvailable(len(VotersOf(o.Etcd.Members)))
 }
 
 // database is that of a member's pod.

@@ -175,7 +175,7 @@ func (e Electorate) confirmed(responses []Response, voters []string) (by []Respo
 		if by := e.agree(responses, first.Read.Members, voters); len(by) >= Quorum(len(voters)) {
 			return by, Quorum(len(voters))
 		}
-		if len(e.Next) > 0 && sameNames(votersOf(first.Read.Members), e.Next) {
+		if len(e.Next) > 0 && sameNames(VotersOf(first.Read.Members), e.Next) {
 			if by := e.agree(responses, first.Read.Members, e.Next); len(by) >= Quorum(len(e.Next)) {
 				return by, Quorum(len(e.Next))
 			}
@@ -247,7 +247,8 @@ func deposed(w Response, responses []Response, voters []string) bool {
 	return later >= Quorum(len(voters))
 }
 
-func votersOf(members []Member) []string {
+// VotersOf are the names of the voters on a member list, sorted by CompareNames.
+func VotersOf(members []Member) []string {
 	var names []string
 	for _, m := range members {
 		if !m.Learner {

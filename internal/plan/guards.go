@@ -187,7 +187,7 @@ func raiseBudgetFirst(v *view, a Action) Action {
 // after the change includes one of before it, provided that status names those of before it: recording an earlier change may
 // have failed. With an even number, only the voters that remain, or that exist then, can confirm that the change was made.
 func commitVotersFirst(v *view, a Action) Action {
-	voters := votersOf(v.Etcd.Members)
+	voters := VotersOf(v.Etcd.Members)
 	if len(voters)%2 == 1 && sameNames(voters, v.Cluster.Voters) {
 		return nil
 	}

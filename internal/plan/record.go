@@ -120,7 +120,7 @@ func (r Record) note(a Action, o Observed) Record {
 	if o.Etcd.Contact == ContactQuorum {
 		runs := cmp.Or(lowestVersion(o), r.LowestVersion)
 		r.SnapshotDue = r.SnapshotDue || strings.HasPrefix(r.LowestVersion, "3.5.") && strings.HasPrefix(runs, "3.6.")
-		r.LowestVersion, r.Voters = runs, votersOf(o.Etcd.Members)
+		r.LowestVersion, r.Voters = runs, VotersOf(o.Etcd.Members)
 	}
 	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
 	r.NextVoters = r.nextVoters(a, o)
@@ -161,7 +161,7 @@ func (r Record) nextVoters(a Action, o Observed) []string {
 		}
 	default:
 	}
-	if o.Etcd.Contact == ContactQuorum && sameNames(votersOf(o.Etcd.Members), r.NextVoters) {
+	if o.Etcd.Contact == ContactQuorum && sameNames(VotersOf(o.Etcd.Members), r.NextVoters) {
 		return nil
 	}
 	return r.NextVoters
@@ -223,7 +223,7 @@ func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
-		r.Voters, r.Doubt = votersOf(o.Etcd.Members), newView(o).doubt()
+		r.Voters, r.Doubt = VotersOf(o.Etcd.Members), newView(o).doubt()
 	}
 	r.Incarnations, r.KeptUIDs, r.AcceptedSpec, r.Tuned, r.Hibernation = Incarnations{}, nil, "", Tuned{}, Awake
 	r.Relocation, r.RefusedPatches = Relocation{}, nil

@@ -13,7 +13,7 @@ func hibernate(v *view) Action {
 	if !v.Cluster.Hibernate || !v.maySleep() {
 		return nil
 	}
-	return CommitHibernation{Hibernation: Hibernated, Members: votersOf(v.Etcd.Members)}
+	return CommitHibernation{Hibernation: Hibernated, Members: VotersOf(v.Etcd.Members)}
 }
 
 // hibernateAgain stops the members of a cluster that wakes up, if they are not to run after all. Before a quorum answers the membership does not
