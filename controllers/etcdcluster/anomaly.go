@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
@@ -20,7 +19,7 @@ func (r *Reconciler) observeHabits(ctx context.Context, p *pass) {
 	if a := p.observed.Cluster.Autopilot; a.Anomaly == plan.ModeOff && a.Timers == plan.ModeOff {
 		return
 	}
-	report := r.Etcd.Habits(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.session, p.calm())
+	report := r.Etcd.Habits(ctx, p.key().String(), p.session, p.calm())
 	p.habits = &report
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
@@ -97,7 +96,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 	}
 	if unmanaged && !known.enabled {
 		if known.clusterID != 0 {
-			r.authenticated.keep(client.ObjectKeyFromObject(p.cluster), known)
+			r.authenticated.keep(p.key(), known)
 		}
 		return nil
 	}
@@ -112,7 +111,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 		known.until = time.Time{}
 	}
 	if known.clusterID != 0 {
-		r.authenticated.keep(client.ObjectKeyFromObject(p.cluster), known)
+		r.authenticated.keep(p.key(), known)
 	}
 	p.auth = a
 	return nil
@@ -147,7 +146,7 @@ func (r *Reconciler) knownAuth(ctx context.Context, p *pass, lasts time.Duration
 	if p.observed.Etcd.Contact != plan.ContactQuorum {
 		return known, password, nil
 	}
-	known = r.authenticated.of(client.ObjectKeyFromObject(p.cluster))
+	known = r.authenticated.of(p.key())
 	if known.clusterID == p.observed.Etcd.ClusterID && known.generation == p.cluster.Generation && r.Clock.Now().Before(known.until) &&
 		p.session.Denied() == "" {
 		return known, password, nil
@@ -202,7 +201,7 @@ func (r *Reconciler) authenticate(ctx context.Context, p *pass) error {
 		return nil
 	}
 	err, password := error(nil), p.auth.Secret.Text()
-	r.passwords.Forget(client.ObjectKeyFromObject(p.cluster))
+	r.passwords.Forget(p.key())
 	switch p.auth.Step {
 	case authentication.Enable:
 		err = p.session.EnableAuth(ctx, password)

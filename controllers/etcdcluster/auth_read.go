@@ -78,7 +78,7 @@ func (r *Reconciler) readRootPassword(ctx context.Context, p *pass, ref v1beta2.
 		return password, nil
 	}
 	known.origin = fmt.Sprintf("%s/%s/%s", secret.UID, secret.ResourceVersion, key)
-	if root, object := p.before.RootUser, client.ObjectKeyFromObject(p.cluster); root != nil && root.RootPassword == known.origin {
+	if root, object := p.before.RootUser, p.key(); root != nil && root.RootPassword == known.origin {
 		r.passwords.Hold(object, known.origin, password.Text())
 	} else if root != nil && strings.HasPrefix(root.RootPassword, string(secret.UID)+"/") && r.passwords.Held(object, root.RootPassword, password.Text()) {
 		known.sameAs = root.RootPassword

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
@@ -17,7 +16,7 @@ import (
 // observeAutopilot reads how far Auto Pilot may go, and whether it is this cluster's turn.
 func (r *Reconciler) observeAutopilot(p *pass) {
 	p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, r.Autopilot, p.observed.Now)
-	p.observed.MayDisturb = r.brake.may(client.ObjectKeyFromObject(p.cluster), p.observed.Now)
+	p.observed.MayDisturb = r.brake.may(p.key(), p.observed.Now)
 }
 
 // pace is by which factor this process is to be quicker in tests, 0 for none.
@@ -34,7 +33,7 @@ func (r *Reconciler) takeTurn(p *pass) bool {
 	if p.assessment.Feature == "" || p.assessment.Feature == plan.FeatureNoSpace || !plan.Mutates(p.action) || !p.observed.MayDisturb {
 		return true
 	}
-	return r.brake.take(client.ObjectKeyFromObject(p.cluster), r.Clock.Now())
+	return r.brake.take(p.key(), r.Clock.Now())
 }
 
 // minPause is before the pass at the beginning of a window, which the clock must not be too early for.
@@ -42,7 +41,7 @@ const minPause = 10 * time.Millisecond
 
 // autopilotAgain returns when the next pass is due for Auto Pilot's sake, and false if it does not matter.
 func (r *Reconciler) autopilotAgain(p *pass) (time.Duration, bool) {
-	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
+	key, now := p.key(), r.Clock.Now()
 	if ends, well := p.assessment.TrialEnds(p.observed.Cluster.Autopilot.Pace); well && ends.After(now) && p.assessment.Feature == "" {
 		return ends.Sub(now), true
 	}

@@ -96,7 +96,7 @@ func (c *certifications) forget(cluster types.NamespacedName) {
 // observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
 // what it depends on is the same.
 func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
-	key := client.ObjectKeyFromObject(p.cluster)
+	key := p.key()
 	if p.observeSides(); !p.sides.SecuresAny() {
 		r.certified.forget(key) // nobody serves TLS any more
 		return nil
@@ -133,7 +133,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	}
 	if same := p.certified.again(input, dependsOn(p), secrets, p.requests, seen.Now); same != nil {
 		p.certified = same
-		r.certified.keep(client.ObjectKeyFromObject(p.cluster), same)
+		r.certified.keep(p.key(), same)
 		return nil
 	}
 	if p.certified != nil {
@@ -157,7 +157,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return err
 	}
 	p.certified = decided
-	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
+	r.certified.keep(p.key(), decided)
 	return nil
 }
 

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 )
@@ -56,7 +54,7 @@ func (r *Reconciler) askAuth(ctx context.Context, p *pass, operator *certificate
 		return false, false
 	}
 	if enabled { // status is to say so
-		r.authenticated.forget(client.ObjectKeyFromObject(p.cluster))
+		r.authenticated.forget(p.key())
 	}
 	return enabled, !enabled
 }

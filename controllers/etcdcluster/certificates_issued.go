@@ -134,7 +134,7 @@ func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certific
 	if err := r.confirm(ctx, p); err != nil {
 		return err
 	}
-	r.certified.expire(client.ObjectKeyFromObject(p.cluster))
+	r.certified.expire(p.key())
 	if ask.have == nil {
 		err := r.Client.Create(ctx, ask.want, client.FieldOwner(resources.FieldOwner))
 		if apierrors.IsNotFound(err) {

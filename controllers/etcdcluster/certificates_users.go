@@ -74,7 +74,7 @@ func (r *Reconciler) readUsers(ctx context.Context, p *pass, read *secretsReader
 	for i := range p.users {
 		read.user(ctx, &p.users[i], seen)
 	}
-	refused := r.refusedBeside.of(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, seen.Now)
+	refused := r.refusedBeside.of(p.key(), p.cluster.Generation, seen.Now)
 	for i := range seen.Users {
 		u := &seen.Users[i]
 		if have := read.own[u.Secret]; have != nil && !have.DeletionTimestamp.IsZero() {

@@ -23,7 +23,7 @@ func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secr
 	if err := r.confirm(ctx, p); err != nil {
 		return err
 	}
-	r.certified.expire(client.ObjectKeyFromObject(p.cluster))
+	r.certified.expire(p.key())
 	have := p.certified.secrets[want.Name]
 	if have == nil {
 		err := r.Client.Create(ctx, want, client.FieldOwner(resources.FieldOwner))

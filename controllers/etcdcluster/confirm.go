@@ -19,7 +19,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 		return nil
 	}
 	cluster := &v1beta2.EtcdCluster{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), cluster); client.IgnoreNotFound(err) != nil {
+	if err := r.Live.Get(ctx, p.key(), cluster); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the cluster again: %w", err)
 	}
 	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)

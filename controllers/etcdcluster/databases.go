@@ -26,7 +26,7 @@ const (
 
 // observeDatabases looks at the members' databases if Auto Pilot may have to do with them, and remembers the revision for when it has.
 func (r *Reconciler) observeDatabases(ctx context.Context, p *pass) error {
-	key := client.ObjectKeyFromObject(p.cluster)
+	key := p.key()
 	c := &p.observed.Cluster
 	options, _ := resources.Options(p.cluster, version.Normalize(p.cluster.Spec.Version)) // those with problems are reported elsewhere
 	c.Quota = resources.Quota(options)
@@ -78,7 +78,7 @@ func reads(run *v1beta2.BackupRun) bool {
 func (r *Reconciler) defragment(ctx context.Context, p *pass, e plan.Defragment) error {
 	for _, endpoint := range endpoints(p.observed) {
 		if endpoint.Pod == e.Name && endpoint.PodUID == e.UID {
-			return r.Etcd.BeginDefragment(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.clientConfig(), endpoint)
+			return r.Etcd.BeginDefragment(ctx, p.key().String(), p.clientConfig(), endpoint)
 		}
 	}
 	return reconcile.ErrStale
@@ -86,7 +86,7 @@ func (r *Reconciler) defragment(ctx context.Context, p *pass, e plan.Defragment)
 
 // compact gives up history. What is known of pages that rest is of the time before that, whatever comes of the request.
 func (r *Reconciler) compact(ctx context.Context, p *pass, e plan.Compact) error {
-	r.Etcd.NoteCompaction(client.ObjectKeyFromObject(p.cluster).String(), time.Now())
+	r.Etcd.NoteCompaction(p.key().String(), time.Now())
 	return p.session.Compact(ctx, e.Revision)
 }
 
@@ -96,14 +96,14 @@ func (r *Reconciler) disarm(ctx context.Context, p *pass, e plan.Disarm) error {
 		return err
 	}
 	if e.Kind == plan.AlarmNoSpace {
-		r.Etcd.NoteDisarmed(client.ObjectKeyFromObject(p.cluster).String(), r.Clock.Now())
+		r.Etcd.NoteDisarmed(p.key().String(), r.Clock.Now())
 	}
 	return nil
 }
 
 // recordDefragmented tells of the defragmentations that are over.
 func (r *Reconciler) recordDefragmented(p *pass) {
-	for _, d := range r.Etcd.TakeFinished(client.ObjectKeyFromObject(p.cluster).String()) {
+	for _, d := range r.Etcd.TakeFinished(p.key().String()) {
 		took := d.Took.Round(time.Millisecond * 100)
 		if d.Err != nil {
 			reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonDefragmenting, "FinishDefragment",

@@ -57,9 +57,9 @@ func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refu
 	}
 	if err == nil {
 		p.outcome.accepted = append(p.outcome.accepted, target)
-		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
+		r.refusals.done(p.key(), target)
 		if pod, creates := effect.(plan.CreatePod); creates && !pod.FromPreviousSpec { // so it would be by an update
-			r.refusals.done(client.ObjectKeyFromObject(p.cluster), plan.TargetOfUpdate(plan.Recreate{Name: pod.Name}))
+			r.refusals.done(p.key(), plan.TargetOfUpdate(plan.Recreate{Name: pod.Name}))
 		}
 	}
 	return false, err

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
@@ -35,7 +34,7 @@ const (
 
 func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
 	defer p.export()
-	key := client.ObjectKeyFromObject(p.cluster)
+	key := p.key()
 	if !plan.Mutates(p.action) {
 		r.refusals.lapse(key, p.observed.Now)
 	}
@@ -84,7 +83,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	case p.outcome.incomplete(): // the next pass goes on with what is not refused
 		rank = min(rank, normal)
 	case plan.Mutates(p.action):
-		if pause := r.paces.note(client.ObjectKeyFromObject(p.cluster), p.action, r.Clock.Now()); pause > 0 {
+		if pause := r.paces.note(p.key(), p.action, r.Clock.Now()); pause > 0 {
 			rank, result.RequeueAfter = min(rank, normal), pause
 		}
 	}
@@ -116,7 +115,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
 	if result.RequeueAfter >= keepConnectionsFor || p.session.Slow {
-		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
+		r.Etcd.Disconnect(p.key().String())
 	}
 	r.glance(p, result.RequeueAfter)
 	return result
@@ -202,7 +201,7 @@ func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
 	if n := p.outcome.refused; n > 0 {
 		metrics.Refused(d.Action, n)
 	}
-	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster), r.Clock.Now()) {
+	for _, refusal := range r.refusals.untold(p.key(), r.Clock.Now()) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, refusal.Target.String(), refusal.String())
 	}
 }

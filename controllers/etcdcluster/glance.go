@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
@@ -50,7 +49,7 @@ func (g *glances) forget(cluster types.NamespacedName) {
 
 // glance has a cluster at rest looked at before the next pass, one request to one member, so that an alarm is seen within half the time between passes.
 func (r *Reconciler) glance(p *pass, next time.Duration) {
-	key := client.ObjectKeyFromObject(p.cluster)
+	key := p.key()
 	if next < reconcile.Heartbeat/2 || p.observed.Etcd.Contact != plan.ContactQuorum {
 		r.glances.forget(key)
 		return

@@ -100,7 +100,7 @@ func (r *Reconciler) applyMonitored(ctx context.Context, p *pass, m monitored) e
 
 // stillRefused reports what was refused in an earlier pass, so that Degraded does not change while other things are done.
 func (r *Reconciler) stillRefused(p *pass, target plan.Target, prefix string) {
-	for _, known := range r.refusedBeside.of(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, r.Clock.Now()) {
+	for _, known := range r.refusedBeside.of(p.key(), p.cluster.Generation, r.Clock.Now()) {
 		if known.Target == target {
 			p.reject(v1beta2.ReasonMonitoringMissing, prefix+known.Message)
 		}

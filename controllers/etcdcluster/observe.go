@@ -91,7 +91,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 
 // observeEtcd looks at the members, and at what is decided by their answers.
 func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *pass) error {
-	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.clientConfig(), p.observed.Electorate(),
+	p.session = r.Etcd.Observe(ctx, p.key().String(), p.clientConfig(), p.observed.Electorate(),
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
@@ -110,7 +110,7 @@ func (r *Reconciler) observeEtcd(ctx context.Context, reader client.Reader, p *p
 
 // observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.
 func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
-	cluster := client.ObjectKeyFromObject(p.cluster).String()
+	cluster := p.key().String()
 	if !p.transport.PeerBoth {
 		r.Etcd.ForgetReached(cluster)
 		return
@@ -121,7 +121,7 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 // sample samples the voters' metrics, compares their data, and looks at how their disks did and at what they use of CPU and memory, unless Auto
 // Pilot has no use for that: whose replacement was begun, or who is in doubt, may be found to be right.
 func (r *Reconciler) sample(ctx context.Context, p *pass) {
-	c, key := p.observed.Cluster, client.ObjectKeyFromObject(p.cluster).String()
+	c, key := p.observed.Cluster, p.key().String()
 	compares, relocates := p.comparesData(), c.Autopilot.Relocation != plan.ModeOff
 	if p.differed() || c.Tuned.Resized != (plan.Resized{}) {
 		r.Etcd.SampleAtOnce(key, p.session)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
@@ -71,6 +72,11 @@ type pass struct {
 	requests []certificateRequest
 	// session reaches the members that answered.
 	session *etcd.Session
+}
+
+// key is the namespace and name of the cluster.
+func (p *pass) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: p.cluster.Namespace, Name: p.cluster.Name}
 }
 
 // Mutates reports whether the decision changes anything.

@@ -35,7 +35,7 @@ func (r *retained) knows(cluster types.NamespacedName, uid types.UID) bool {
 // those alone, whoever created or labeled the claim. Claims without the operator's labels are not cached, so the API server is
 // asked, once each time Retain is set.
 func (r *Reconciler) retainVolumes(ctx context.Context, p *pass) error {
-	c, key := p.cluster, client.ObjectKeyFromObject(p.cluster)
+	c, key := p.cluster, p.key()
 	if c.Spec.VolumeReclaimPolicy != v1beta2.VolumeReclaimRetain {
 		r.retained.forget(key)
 		return nil

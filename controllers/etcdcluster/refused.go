@@ -74,7 +74,7 @@ func (r *Reconciler) unanswered(ctx context.Context, p *pass, err error) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readWithin)
 	defer cancel()
-	return client.IgnoreNotFound(r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), &v1beta2.EtcdCluster{})) == nil
+	return client.IgnoreNotFound(r.Live.Get(ctx, p.key(), &v1beta2.EtcdCluster{})) == nil
 }
 
 // userInfo is what may precede the host in a URL.
@@ -131,7 +131,7 @@ func (r *Reconciler) refuse(p *pass, target plan.Target, message string) {
 }
 
 func (r *Reconciler) noteRefused(p *pass, target plan.Target, message string) {
-	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
+	key, now := p.key(), r.Clock.Now()
 	if r.refusals.note(key, p.cluster.Generation, target, message, now) {
 		p.outcome.news = true
 	}
@@ -148,7 +148,7 @@ func (r *Reconciler) refuseUpdate(p *pass, effect plan.Effect, message string) {
 	}
 	if update != (plan.Target{}) {
 		r.noteRefused(p, update, message)
-		r.refusals.hold(client.ObjectKeyFromObject(p.cluster), update, r.Clock.Now().Add(afterTrial))
+		r.refusals.hold(p.key(), update, r.Clock.Now().Add(afterTrial))
 	}
 }
 

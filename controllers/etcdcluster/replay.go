@@ -66,7 +66,7 @@ func (r *Reconciler) logObserved(ctx context.Context, p *pass) {
 		return
 	}
 	// The logger drops most lines of the same message if there are many in a second.
-	logger.Info(fmt.Sprintf("observed of EtcdCluster %s", client.ObjectKeyFromObject(p.cluster)), replay.Field, line)
+	logger.Info(fmt.Sprintf("observed of EtcdCluster %s", p.key()), replay.Field, line)
 	emit(corev1.EventTypeNormal, v1beta2.ReasonObservationLogged, "the operator has logged what it observes: look for the line "+
 		`with the field "`+replay.Field+`" and this cluster's name`)
 }

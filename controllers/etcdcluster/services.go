@@ -81,7 +81,7 @@ type sideWrite struct {
 
 // writeBeside makes such a write, after growing pauses while the API server refuses it.
 func (r *Reconciler) writeBeside(ctx context.Context, p *pass, w sideWrite, write func() error) error {
-	key, generation, now := client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, r.Clock.Now()
+	key, generation, now := p.key(), p.cluster.Generation, r.Clock.Now()
 	if known, refused := plan.Held(r.refusedBeside.of(key, generation, now), w.target, now); refused {
 		p.reject(w.reason, w.prefix+known.Message)
 		return nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -60,7 +59,7 @@ func (c *clientsTold) forget(cluster types.NamespacedName) {
 
 // clientsRead is when clients have read by which scheme to connect, in status or in their Secret; zero if they are served by one only.
 func (r *Reconciler) clientsRead(p *pass) time.Time {
-	key := client.ObjectKeyFromObject(p.cluster)
+	key := p.key()
 	if !p.transport.ClientBoth {
 		r.told.forget(key)
 		return time.Time{}

@@ -32,7 +32,7 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
+	r.refusals.done(p.key(), target)
 	return true, nil
 }
 

@@ -99,7 +99,7 @@ func TestToldInPart(t *testing.T) {
 // retries says when each refused write is tried again.
 func (r *Reconciler) retries(p *pass) map[plan.Target]time.Duration {
 	all := map[plan.Target]time.Duration{}
-	for _, refusal := range r.refusals.of(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, noon) {
+	for _, refusal := range r.refusals.of(p.key(), p.cluster.Generation, noon) {
 		all[refusal.Target] = refusal.RetryAt.Sub(noon)
 	}
 	return all

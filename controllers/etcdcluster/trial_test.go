@@ -117,7 +117,7 @@ func TestTrialOfRecreate(t *testing.T) {
 			if marked := claim.Annotations[resources.AnnotationVersion] != ""; marked != c.goes {
 				t.Errorf("its volume is marked: %v", marked)
 			}
-			all := r.refusals.of(client.ObjectKeyFromObject(p.cluster), 1, noon)
+			all := r.refusals.of(p.key(), 1, noon)
 			if c.goes != (len(all) == 0) || !c.goes && (all[0].Verb != "recreate" || !strings.Contains(all[0].Message, c.words)) {
 				t.Errorf("refused is %+v", all)
 			}
@@ -145,7 +145,7 @@ func TestTrialOfImage(t *testing.T) {
 			})
 			p.assessment.Update = plan.Update{Next: plan.Member{Name: "c-0"}, Step: set}
 			must(t, r.execute(t.Context(), p))
-			all := r.refusals.of(client.ObjectKeyFromObject(p.cluster), 1, noon)
+			all := r.refusals.of(p.key(), 1, noon)
 			if tried != 1 || len(all) != 1 || all[0].Target != plan.TargetOfUpdate(set) || p.outcome.refused != 1 {
 				t.Errorf("tried %d times; refused is %+v", tried, all)
 			}
@@ -233,7 +233,7 @@ func TestRewritten(t *testing.T) {
 	p.revision, err = resources.RevisionOf(p.cluster, r.podOptions(p))
 	must(t, err)
 	must(t, r.execute(t.Context(), p))
-	all := r.refusals.of(client.ObjectKeyFromObject(p.cluster), 1, noon)
+	all := r.refusals.of(p.key(), 1, noon)
 	if len(all) != 1 || !strings.Contains(all[0].Message, `label "team" does not stay`) || !p.outcome.incomplete() {
 		t.Errorf("refused is %+v", all)
 	}

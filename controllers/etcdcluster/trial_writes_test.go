@@ -60,7 +60,7 @@ func TestTrialOfEveryWrite(t *testing.T) {
 				})
 				p.assessment.Update = plan.Update{Next: plan.Member{Name: "c-0"}, Step: c.step}
 				must(t, r.execute(t.Context(), p))
-				all := r.refusals.of(client.ObjectKeyFromObject(p.cluster), 1, noon)
+				all := r.refusals.of(p.key(), 1, noon)
 				if written != 0 || len(all) != 1 || all[0].Target != plan.TargetOfUpdate(c.step) {
 					t.Errorf("%d writes; refused is %+v", written, all)
 				}
