@@ -69,12 +69,15 @@ func TestOffComparesWhatIsInDoubt(t *testing.T) {
 	for title, c := range map[string]struct {
 		recorded v1beta2.InternalStatus
 		alarms   []plan.Alarm
+		marked   uint64
 		want     bool
 	}{
 		"nothing is recorded":              {},
 		"its quota is reached":             {alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}},
 		"etcd's alarm has just been seen":  {alarms: []plan.Alarm{{Kind: plan.AlarmCorrupt, Member: 10}}, want: true},
 		"only etcd's alarm has told of it": {recorded: v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{}}, want: true},
+		"a member's volume is marked":      {marked: 10, want: true},
+		"that of a former member is":       {marked: 11},
 		"no majority agrees":               {recorded: v1beta2.InternalStatus{Doubt: &v1beta2.DataDoubt{Split: true}}, want: true},
 		"a member is replaced": {recorded: v1beta2.InternalStatus{Quarantined: &v1beta2.QuarantinedMember{
 			MemberID: "000000000000000a", Name: "c-1",
@@ -82,6 +85,8 @@ func TestOffComparesWhatIsInDoubt(t *testing.T) {
 	} {
 		p := &pass{cluster: &v1beta2.EtcdCluster{}}
 		p.observed.Etcd.Answers = []plan.Answer{{Pod: "c-0"}, {Pod: "c-1", Alarms: c.alarms}}
+		p.observed.Etcd.Members = []plan.Member{{ID: 10, Name: "c-1"}}
+		p.observed.Volumes = []plan.Volume{{Name: "c-1", MemberID: c.marked, Quarantined: c.marked != 0}}
 		p.cluster.Status.InternalStatus = c.recorded
 		p.observed.Cluster.Record = status.RecordOf(&p.cluster.Status)
 		p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, v1beta2.AutopilotOff, time.Now())

@@ -46,6 +46,7 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 ) *Session {
 	start := time.Now()
 	p.retain(cluster, endpoints)
+	p.forgetOthers(cluster, endpoints)
 	p.forgetUnread(cluster, start)
 	peers, mute, refusals := p.askAll(ctx, cluster, config, endpoints)
 	s := &Session{electorate: electorate}

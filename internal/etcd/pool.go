@@ -112,15 +112,16 @@ func (p *Pool) retain(cluster string, endpoints []Endpoint) {
 	if len(p.clusters[cluster]) == 0 {
 		delete(p.clusters, cluster)
 	}
-	p.forgetOthers(cluster, endpoints)
 	p.mu.Unlock()
 	for _, c := range gone {
 		c.close()
 	}
 }
 
-// forgetOthers forgets what is remembered of pods that are none of these: a UID never comes back. The lock is held.
+// forgetOthers forgets what is remembered of pods that are none of these. A pod that is not there for a moment is known anew after that.
 func (p *Pool) forgetOthers(cluster string, endpoints []Endpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	uids := map[string]bool{}
 	for _, e := range endpoints {
 		uids[e.PodUID] = true

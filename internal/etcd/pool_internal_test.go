@@ -17,7 +17,11 @@ func TestForgetsPodsThatAreGone(t *testing.T) {
 		u.rests[uid], u.last[uid], u.busy[uid] = rest{at: now}, plan.Defragmentation{Vain: 2}, busy{since: now}
 		w.recent[uid], w.still[uid] = []sample{{at: now}}, sample{at: now}
 	}
-	p.retain("demo", []Endpoint{{Pod: "demo-0", PodUID: "after"}})
+	p.Disconnect("demo") // as passes do that end in peace
+	if len(u.last) != 2 || len(w.still) != 2 {
+		t.Errorf("without connections it is remembered: %+v, %+v", u.last, w.still)
+	}
+	p.Observe(t.Context(), "demo", nil, plan.Electorate{}, []Endpoint{{Pod: "demo-0", PodUID: "after", Address: "127.0.0.1:1"}})
 	for what, n := range map[string]int{"rests": len(u.rests), "last": len(u.last), "busy": len(u.busy), "recent": len(w.recent), "still": len(w.still)} {
 		if n != 1 {
 			t.Errorf("%s has %d pods", what, n)

@@ -43,6 +43,11 @@ func (o Observed) mayBeEvidence(c Volume) bool {
 	return c.Quarantined && o.Cluster.currentVolume(c) && o.Etcd.Contact != ContactQuorum && !voter
 }
 
+// MarkedMember reports whether the volume of a listed member is marked as that of a quarantined one.
+func (o Observed) MarkedMember() bool {
+	return slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.Quarantined && o.Etcd.lists(c.MemberID) })
+}
+
 func (e Etcd) lists(id uint64) bool {
 	return slices.ContainsFunc(e.Members, func(m Member) bool { return m.ID == id })
 }

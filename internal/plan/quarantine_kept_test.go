@@ -118,6 +118,11 @@ func TestMarkIsEnough(t *testing.T) {
 	if !created || len(pods.Pods) != 2 || pods.Pods[0].Name != name(0) || pods.Pods[1].Name != name(2) {
 		t.Errorf("Next() = %#v", Next(o))
 	}
+	o.Volumes[0].Lost, o.Pods = true, healthyCluster(3, true).Pods[2:]
+	if got, ok := Next(o).(Wait); !ok || !strings.Contains(got.Message, "no member is started on c-1, because the data there differed") {
+		t.Errorf("where one of the others is lost: Next() = %#v", Next(o))
+	}
+	o.Volumes[0].Lost = false
 	up := edit(withoutPod(withoutSecond(quarantined(healthyCluster(3, true), 1)), 1), func(o *Observed) {
 		o.Cluster.Quarantined, o.Etcd.Compared, o.Cluster.Size = Quarantined{}, nil, 2
 	})

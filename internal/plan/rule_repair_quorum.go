@@ -72,9 +72,24 @@ func (v *view) unconfirmedMembers(known []string, reason, before string) Action 
 	}
 }
 
+// setAside says on which volumes no member is started, because nobody says that the quarantined members whose data they hold are members still.
+func (v *view) setAside() string {
+	var names []string
+	for _, c := range v.keptVolumes {
+		if v.mayBeEvidence(c) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; no member is started on " + list(names) + ", because the data there differed from the majority's: if the others cannot come back, take " +
+		"the annotation etcd.database.coreos.com/quarantined off the claim"
+}
+
 func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	if known == 0 {
-		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs"
+		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs" + v.setAside()
 	}
 	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {

@@ -93,8 +93,10 @@ var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}
 
 // compared is what the operator remembers of its comparisons.
 func (w *World) compared(e plan.Etcd) []plan.Comparison {
-	known := w.Odd != 0 || w.Split || w.Status.Quarantined.Member != 0 || w.Status.Doubt != plan.Doubt{} || // only of these anybody can be rehabilitated
-		slices.ContainsFunc(w.Volumes, func(v Volume) bool { return v.Quarantined })
+	marked := slices.ContainsFunc(w.Volumes, func(v Volume) bool {
+		return v.Quarantined && slices.ContainsFunc(e.Members, func(m plan.Member) bool { return m.ID == v.MemberID })
+	})
+	known := w.Odd != 0 || w.Split || w.Status.Quarantined.Member != 0 || w.Status.Doubt != plan.Doubt{} || marked // only of these anybody can be rehabilitated
 	if !known || w.Unseen {
 		return nil
 	}
