@@ -207,13 +207,21 @@ func empty(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 		claim.Annotations[resources.AnnotationMemberID] == ""
 }
 
+// permitNote is the annotation of a pod that holds the permit.
+func permitNote(permit *member.Permit) (map[string]any, error) {
+	text, err := permit.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{member.PermitAnnotation: text}, nil
+}
+
 func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermit) error {
-	text, err := e.Permit.Encode()
+	note, err := permitNote(&e.Permit)
 	if err != nil {
 		return err
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Pod}}
-	note := map[string]any{member.PermitAnnotation: text}
 	if p.pods[e.Pod].Annotations[resources.AnnotationPermitted] == "" {
 		note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
 	}
@@ -227,11 +235,11 @@ func (r *Reconciler) addPodToService(ctx context.Context, p *pass, e plan.AddPod
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
 	if e.Resume != nil {
-		text, err := e.Resume.Encode()
+		note, err := permitNote(e.Resume)
 		if err != nil {
 			return err
 		}
-		meta["annotations"] = map[string]any{member.PermitAnnotation: text}
+		meta["annotations"] = note
 	}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
 		return fmt.Errorf("add Pod %s to the client Service: %w", e.Name, err)
