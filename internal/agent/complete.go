@@ -175,7 +175,7 @@ func (r *runner) saved(ctx context.Context, here *snapshot.Objects, s *snapshot.
 	own := r.own(l)
 	i := slices.IndexFunc(own, func(m snapshot.Manifest) bool {
 		same := m.Revision == s.Revision && m.Keys == s.Keys || m.SetBack && s.SetBack && m.Run == r.Backup.Run
-		return m.Stale && m.Cluster.ID == s.ClusterID && same
+		return m.Stale && task.SameCluster(m.Cluster.ID, s.ClusterID) && same
 	})
 	if i < 0 {
 		return snapshot.Manifest{}, false
