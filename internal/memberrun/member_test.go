@@ -2,13 +2,13 @@ package memberrun
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/types"
@@ -173,41 +173,23 @@ func TestDiskReplacedUnderPod(t *testing.T) {
 // published waits until a member is listed with its name.
 func published(t *testing.T, client *clientv3.Client, name string) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
+	until(t, nil, func(ctx context.Context) error {
 		// Without a read index: the other member, which has just got a vote, may not be there yet.
-		listed, err := client.MemberList(t.Context(), clientv3.WithSerializable())
-		if err == nil && slices.ContainsFunc(listed.Members, func(m *etcdserverpb.Member) bool { return m.Name == name }) {
-			return
+		listed, err := client.MemberList(ctx, clientv3.WithSerializable())
+		if err == nil && !slices.ContainsFunc(listed.Members, func(m *etcdserverpb.Member) bool { return m.Name == name }) {
+			err = fmt.Errorf("%s is not listed by name: %v", name, listed)
 		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s is not listed by name: %v, %v", name, listed, err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
 // promote waits until the learner is in sync, as the operator does.
 func promote(t *testing.T, client *clientv3.Client, id uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	until(t, nil, func(ctx context.Context) error {
 		_, err := client.MemberPromote(ctx, id)
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("promote: %v", err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
 // TestEndWhileWaiting holds that a pod that waits, for a permit or for its peers, can be deleted without waiting out its grace period.

@@ -145,21 +145,38 @@ func (p *pod) said() string {
 	return string(text)
 }
 
-// says waits until the container has written that.
-func (p *pod) says(words string) {
-	p.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
+// until looks until nothing is missing any more, and fails the test once patience is over, or the container has ended. What is seen of all members
+// is waited for with a nil channel: no container is the one to watch.
+func until(t *testing.T, ended <-chan error, look func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
-	for !strings.Contains(p.said(), words) {
+	for {
+		missing := look(ctx)
+		if missing == nil {
+			return
+		}
 		select {
-		case err := <-p.ended:
-			p.t.Fatalf("%s ended: %v\n%s", p.name, err, p.said())
-		case <-deadline:
-			p.t.Fatalf("%s does not say %q:\n%s", p.name, words, p.said())
+		case err := <-ended:
+			t.Fatalf("the container ended: %v; before: %v", err, missing)
+		case <-ctx.Done():
+			t.Fatal(missing)
 		case <-tick.C:
 		}
 	}
+}
+
+// says waits until the container has written that.
+func (p *pod) says(words string) {
+	p.t.Helper()
+	until(p.t, p.ended, func(context.Context) error {
+		if said := p.said(); !strings.Contains(said, words) {
+			return fmt.Errorf("%s does not say %q:\n%s", p.name, words, said)
+		}
+		return nil
+	})
 }
 
 // peerURL leads to this machine, without TLS not by an address for which Go leaves out a proxy on its own.
@@ -250,28 +267,21 @@ func (p *pod) refused(reason string, attempt int) {
 // serves waits until etcd says that it does.
 func (p *pod) serves(path string) {
 	p.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, "http://"+p.metrics+path, http.NoBody)
+	until(p.t, p.ended, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.metrics+path, http.NoBody)
 		if err != nil {
-			p.t.Fatal(err)
+			return err
 		}
-		if response, err := http.DefaultClient.Do(request); err == nil {
-			_ = response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return
-			}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return fmt.Errorf("%s does not serve %s: %w\n%s", p.name, path, err, p.said())
 		}
-		select {
-		case err := <-p.ended:
-			p.t.Fatalf("%s ended: %v\n%s", p.name, err, p.said())
-		case <-deadline:
-			p.t.Fatalf("%s does not serve %s", p.name, path)
-		case <-tick.C:
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s with %s:\n%s", p.name, path, response.Status, p.said())
 		}
-	}
+		return nil
+	})
 }
 
 func (p *pod) etcd() *clientv3.Client {
