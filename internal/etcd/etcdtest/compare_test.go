@@ -17,7 +17,7 @@ import (
 func (r *rig) compare(t *testing.T, s step) {
 	t.Helper()
 	var difference string
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
 		ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 		difference = r.difference(ctx)
 		cancel()

@@ -27,6 +27,8 @@ const (
 	callTimeout = 2 * time.Second
 	// patience is how long an outcome is waited for: etcd's health interval of five seconds, and a slow machine.
 	patience = 20 * time.Second
+	// pause is what the servers, on a machine with few cores, have to themselves between two looks.
+	pause = 20 * time.Millisecond
 )
 
 // server is one real etcd.

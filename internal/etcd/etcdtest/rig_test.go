@@ -177,7 +177,7 @@ func (r *rig) call(t *testing.T, s step, want error) error {
 	t.Helper()
 	var err error
 	stopped := false
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
 		ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 		err = callError(r.once(ctx, s))
 		cancel()
