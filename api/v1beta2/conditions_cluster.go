@@ -168,9 +168,9 @@ const (
 	// Give spec.tls as the cluster of this name had it. Once it runs, spec.tls can be changed at any time.
 	ReasonTLSSwitchNotSupported = "TLSSwitchNotSupported"
 	// ReasonVolumesExist means that volumes with the cluster's labels exist that cannot be adopted: they hold the data of several
-	// clusters, or it is unknown whose. Nothing is started beside them.
+	// clusters, or it is unknown whose, or only that of members which were replaced because it was wrong. Nothing is started beside them.
 	//
-	// Keep those of one cluster, and delete the others once you are sure that their data is not needed.
+	// Keep those of one cluster, and delete the others once you are sure that their data is not needed; if only wrong data is left, restore a backup.
 	ReasonVolumesExist = "VolumesExist"
 	// ReasonRanBefore means that coreos/etcd-operator has run this EtcdCluster, and its data is missing. Nothing is started in
 	// its place.
