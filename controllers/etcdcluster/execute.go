@@ -66,7 +66,7 @@ func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refu
 }
 
 // carryOut makes one change. The linter requires every effect to be in the list.
-func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) error { //nolint:gocyclo // a plain list
+func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) error { //nolint:funlen,gocyclo // a plain list
 	switch e := effect.(type) {
 	case plan.WriteStatus: // at the end of the pass
 	case plan.CreateRestore:
