@@ -142,7 +142,8 @@ func (r *Reconciler) sample(ctx context.Context, p *pass) {
 }
 
 // comparesData reports whether the voters' data is compared: where Auto Pilot may do something about it, and, whatever it may do, until what is recorded
-// of it, or marked on a member's volume, is disproved. So it is while a member tells the alarm CORRUPT: that is recorded by this pass, and what was compared before it says nothing.
+// of it, or marked on a member's volume, is disproved. So it is while a member tells the alarm CORRUPT: that is recorded by this pass, and what was
+// compared before it says nothing.
 func (p *pass) comparesData() bool {
 	return p.observed.Cluster.Autopilot.Diverged != plan.ModeOff || p.differed() || p.observed.MarkedMember() ||
 		slices.ContainsFunc(p.observed.Etcd.Answers, func(a plan.Answer) bool { return a.Tells(plan.AlarmCorrupt) })

@@ -90,11 +90,7 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume,
 		marks[resources.AnnotationTemplate] = p.revision.Template
 		marks[resources.AnnotationTransport] = resources.TransportMark(p.transport.Served())
 	}
-	claim := p.claims[e.Name].DeepCopy()
-	if err := r.patch(ctx, claim, types.UID(e.UID), map[string]any{"annotations": marks}, options...); err != nil {
-		return fmt.Errorf("mark volume %s: %w", e.Name, err)
-	}
-	return nil
+	return r.annotateClaim(ctx, p, e.Name, e.UID, marks, options...)
 }
 
 // markQuarantined notes whether the member on a volume is quarantined.
@@ -103,8 +99,13 @@ func (r *Reconciler) markQuarantined(ctx context.Context, p *pass, e plan.MarkQu
 	if e.Quarantined {
 		marks[resources.AnnotationQuarantined] = "true"
 	}
-	if err := r.patch(ctx, p.claims[e.Name].DeepCopy(), types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
-		return fmt.Errorf("mark volume %s: %w", e.Name, err)
+	return r.annotateClaim(ctx, p, e.Name, e.UID, marks)
+}
+
+// annotateClaim writes annotations onto the claim with exactly that UID.
+func (r *Reconciler) annotateClaim(ctx context.Context, p *pass, name, uid string, marks map[string]any, options ...client.PatchOption) error {
+	if err := r.patch(ctx, p.claims[name].DeepCopy(), types.UID(uid), map[string]any{"annotations": marks}, options...); err != nil {
+		return fmt.Errorf("mark volume %s: %w", name, err)
 	}
 	return nil
 }

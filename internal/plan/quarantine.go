@@ -37,10 +37,15 @@ func (o Observed) evidence(c Volume) bool {
 	return (recorded || c.Quarantined && o.Cluster.currentVolume(c)) && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(c.MemberID)
 }
 
-// mayBeEvidence reports whether the volume is marked as that of a quarantined member, and neither a quorum nor status says that it still is one.
+// mayBeEvidence reports whether the volume is marked as that of a quarantined member, and neither a quorum nor status says what has become of that.
 func (o Observed) mayBeEvidence(c Volume) bool {
 	voter := slices.Contains(o.Cluster.Voters, c.Name) || slices.Contains(o.Cluster.NextVoters, c.Name)
-	return c.Quarantined && o.Cluster.currentVolume(c) && o.Etcd.Contact != ContactQuorum && !voter
+	return c.Quarantined && !slices.Contains(o.Cluster.KeptUIDs, c.UID) && o.Cluster.currentVolume(c) && o.Etcd.Contact != ContactQuorum && !voter
+}
+
+// setAside are the volumes that may be evidence.
+func (v *view) setAside() []Volume {
+	return slices.DeleteFunc(slices.Clone(v.keptVolumes), func(c Volume) bool { return !v.mayBeEvidence(c) })
 }
 
 // MarkedMember reports whether the volume of a listed member is marked as that of a quarantined one.

@@ -86,8 +86,7 @@ func (c Volume) sameMember(original Volume) bool {
 // adoptVolumes adopts data for which there is no status: volumes retained from a deleted cluster of this name, or the pods and
 // volumes of this cluster after its status was lost.
 func adoptVolumes(v *view) Action {
-	marked := slices.DeleteFunc(slices.Clone(v.keptVolumes), func(c Volume) bool { return slices.Contains(v.Cluster.KeptUIDs, c.UID) || !v.mayBeEvidence(c) })
-	volumes := slices.Concat(v.Volumes, marked)
+	volumes := slices.Concat(v.Volumes, v.setAside())
 	slices.SortFunc(volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	if len(volumes) == 0 && len(v.Pods) == 0 {
 		return nil

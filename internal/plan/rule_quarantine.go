@@ -10,9 +10,10 @@ import (
 // mark goes once the data is right again.
 func markQuarantined(v *view) Action {
 	var all []Action
+	over := v.Cluster.Quarantined.Member == 0 && v.agree()
 	for _, c := range v.Volumes {
 		quarantined := v.Quarantined.ID != 0 && c.MemberID == v.Quarantined.ID
-		right := v.Cluster.Quarantined.Member == 0 && v.agree() && v.Etcd.lists(c.MemberID)
+		right := over && v.Etcd.lists(c.MemberID)
 		if !c.Deleting && (quarantined && !c.Quarantined || c.Quarantined && right) {
 			all = append(all, MarkQuarantined{Name: c.Name, UID: c.UID, Quarantined: quarantined})
 		}

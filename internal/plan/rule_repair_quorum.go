@@ -72,13 +72,11 @@ func (v *view) unconfirmedMembers(known []string, reason, before string) Action 
 	}
 }
 
-// setAside says on which volumes no member is started, because nobody says that the quarantined members whose data they hold are members still.
-func (v *view) setAside() string {
+// noneStarted says on which volumes no member is started, because nobody says that the quarantined members whose data they hold are members still.
+func (v *view) noneStarted() string {
 	var names []string
-	for _, c := range v.keptVolumes {
-		if v.mayBeEvidence(c) {
-			names = append(names, c.Name)
-		}
+	for _, c := range v.setAside() {
+		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
 		return ""
@@ -89,7 +87,7 @@ func (v *view) setAside() string {
 
 func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	if known == 0 {
-		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs" + v.setAside()
+		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs" + v.noneStarted()
 	}
 	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {
