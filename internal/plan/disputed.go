@@ -33,6 +33,8 @@ func (v *view) doubt() Doubt {
 		return d
 	case v.agreeBut(v.Quarantined.ID):
 		return Doubt{}
+	case v.Cluster.Quarantined == (Quarantined{}) && len(v.marked()) > 1: // status was lost, and with it who was proven wrong
+		d = Doubt{Split: true}
 	case n > 0 && v.concerns(v.Etcd.Compared[n-1]):
 		d = v.found(v.Etcd.Compared[n-1], d)
 	}

@@ -18,6 +18,10 @@ var differing = map[string]scenario{
 	"data differs, and status is lost": {
 		sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults), compares: true, faults: 2, full: 3,
 	},
+	"data differs, and status is lost from 3 to 4": {
+		sizes: []int{3, 4}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults, world.Holds), compares: true,
+		faults: 2, full: 3,
+	},
 	"data differs where marks are refused": {
 		sizes: []int{3}, running: true, only: slices.Concat(world.DifferingFaults[:1], world.Refusals(world.PatchesVolumes)), compares: true, faults: 1, full: 2,
 	},
@@ -112,6 +116,12 @@ var differingMutants = map[string]mutant{
 	"the mark of a quarantined member is not read": {
 		next: readsNoMark, want: "S2: volume", persistent: true, scenario: scenario{
 			sizes: []int{3}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults), compares: true, faults: 2,
+		},
+	},
+	"the mark of a member is not read": {
+		next: readsNoMark, want: "S2: c-", persistent: true, scenario: scenario{
+			sizes: []int{3, 4}, running: true, lockstep: true, only: slices.Concat(world.DifferingFaults[:1], world.StatusFaults, world.Holds), compares: true,
+			faults: 3,
 		},
 	},
 	"the volume of a quarantined member is deleted": {

@@ -15,9 +15,9 @@ func (r Record) keeps(c Volume) bool {
 }
 
 // released reports whether a volume need not be kept: its annotation names the cluster that a restore with safetySnapshot: Skip
-// has replaced.
+// has replaced, and it is not that of a quarantined member.
 func (r Record) released(c Volume) bool {
-	return r.SafetySkipped && c.ClusterID != 0 && c.ClusterID == r.ReplacedID
+	return r.SafetySkipped && !c.Quarantined && c.ClusterID != 0 && c.ClusterID == r.ReplacedID
 }
 
 // keeping returns the UIDs of the volumes to keep from now on. They are recorded, because what keeps follows from changes with the

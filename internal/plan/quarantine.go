@@ -16,6 +16,21 @@ type Quarantined struct {
 	VolumeUID string
 }
 
+// remembered is the quarantine that is recorded, or, if status was lost, that of the one listed member whose volume is marked. If several are, it is not
+// known who was proven wrong: see doubt.
+func (v *view) remembered() Quarantined {
+	marked := v.marked()
+	if v.Cluster.Quarantined != (Quarantined{}) || len(marked) != 1 || v.agree() {
+		return v.Cluster.Quarantined
+	}
+	return Quarantined{Member: marked[0].MemberID, Name: marked[0].Name, VolumeUID: marked[0].UID}
+}
+
+// marked are the volumes of listed members that are marked as those of quarantined ones.
+func (v *view) marked() []Volume {
+	return slices.DeleteFunc(slices.Clone(v.Volumes), func(c Volume) bool { return !c.Quarantined || v.members[c.Name].ID != c.MemberID || c.MemberID == 0 })
+}
+
 // quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none, or if its data is right again.
 func (v *view) quarantined() Member {
 	m, listed := v.memberByID(v.Cluster.Quarantined.Member)
@@ -37,8 +52,12 @@ func (o Observed) evidence(c Volume) bool {
 	return (recorded || c.Quarantined && o.Cluster.currentVolume(c)) && o.Etcd.Contact == ContactQuorum && !o.Etcd.lists(c.MemberID)
 }
 
-// mayBeEvidence reports whether the volume is marked as that of a quarantined member, and neither a quorum nor status says what has become of that.
+// mayBeEvidence reports whether the volume is marked as that of a quarantined member, and neither a quorum nor status says what has become of that. As
+// long as a cluster starts, status says who its members are.
 func (o Observed) mayBeEvidence(c Volume) bool {
+	if o.Cluster.ID == 0 && o.Cluster.Bootstrap != nil {
+		return false
+	}
 	voter := slices.Contains(o.Cluster.Voters, c.Name) || slices.Contains(o.Cluster.NextVoters, c.Name)
 	return c.Quarantined && !slices.Contains(o.Cluster.KeptUIDs, c.UID) && o.Cluster.currentVolume(c) && o.Etcd.Contact != ContactQuorum && !voter
 }

@@ -141,6 +141,9 @@ func TestReplacedData(t *testing.T) {
 			edit(healthyCluster(3, true), left, skipped, func(o *Observed) { o.Cluster.KeptUIDs = []string{"v9"} }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
+		"that of a quarantined member stays with Skip, too": {
+			edit(healthyCluster(3, true), left, skipped, func(o *Observed) { o.Volumes[3].Quarantined = true }), Idle{Reason: v1beta2.ReasonSpecReached},
+		},
 		"it stays whatever it says that it was made for": {
 			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.KeptUIDs, o.Volumes[3].Incarnation = []string{"v9"}, 2 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},

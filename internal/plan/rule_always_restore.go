@@ -59,14 +59,14 @@ func (v *view) canGoBack() bool {
 }
 
 // previousVoters returns the voters in status. A cluster that was adopted and never had a quorum has none there: its voters are
-// then the members with a volume that holds its data. Members on an emptyDir cannot be counted once one of them has stopped.
+// then the members with a volume that holds its data, but for quarantined ones. Members on an emptyDir cannot be counted once one of them has stopped.
 func (v *view) previousVoters() []string {
 	if voters := v.Cluster.Previous.Voters; len(voters) > 0 {
 		return voters
 	}
 	var names []string
 	for _, c := range v.previousVolumes {
-		if v.holdsPreviousData(c) {
+		if v.holdsPreviousData(c) && !c.Quarantined {
 			names = append(names, c.Name)
 		}
 	}

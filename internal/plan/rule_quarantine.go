@@ -10,7 +10,7 @@ import (
 // mark goes once the data is right again.
 func markQuarantined(v *view) Action {
 	var all []Action
-	over := v.Cluster.Quarantined.Member == 0 && v.agree()
+	over := v.agree()
 	for _, c := range v.Volumes {
 		quarantined := v.Quarantined.ID != 0 && c.MemberID == v.Quarantined.ID
 		right := over && v.Etcd.lists(c.MemberID)

@@ -55,6 +55,7 @@ func newView(o Observed) *view {
 			v.answers[a.Pod] = a
 		}
 	}
+	v.Cluster.Quarantined = v.remembered()
 	v.assess()
 	return v
 }

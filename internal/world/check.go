@@ -86,8 +86,12 @@ func (w *World) checkTurn(a plan.Action) {
 
 // checkLearners holds for etcd 3.5, which takes one learner at a time: others would count differently.
 func (w *World) checkLearners() {
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil { // status was lost while the operator was held up
+		return
+	}
 	n := 0
-	for _, m := range w.Etcd.Group(w.Status.ID).Members {
+	for _, m := range g.Members {
 		if m.Learner {
 			n++
 		}
@@ -181,7 +185,7 @@ func (w *World) checkStart(act plan.CommitBootstrap) {
 // it is; never for a trouble that will pass.
 func (w *World) checkRemoval(act plan.RemoveMember, o *plan.Observed) {
 	g := w.Etcd.Group(w.Status.ID)
-	if g == nil || len(g.Members) > w.Size || act.ID == w.Status.Quarantined.Member {
+	if g == nil || len(g.Members) > w.Size || act.ID == w.quarantined() {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
