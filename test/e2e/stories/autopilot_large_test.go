@@ -26,16 +26,14 @@ import (
 func TestLargeDefragment(t *testing.T) { oneByOne(t, largeDefragment) }
 
 func largeDefragment(t *testing.T, etcd edition) {
-	quota := resource.MustParse("1450Mi")
 	spec := roomy()
 	spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("4Gi")
-	spec.Etcd = &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}
 	s := etcd.begin(t, "large-defragment", spec)
 	s.settled()
 	s.large(1200)
 	s.healthy("written")
 	s.givesUp(150)
-	s.healthy("given up")
+	s.nearsQuota()
 	const lease, timeout = 10 * time.Second, time.Second
 	s.client("--lease", lease.String())
 	asking := s.asking("--lease", lease.String(), "--timeout", timeout.String())
@@ -197,6 +195,19 @@ func (s *story) writesLarge(numbers <-chan int) error {
 		}
 	}
 	return nil
+}
+
+// nearsQuota gives etcd a quota that the largest file has almost reached, whatever it grew to while it was written.
+func (s *story) nearsQuota() {
+	s.t.Helper()
+	largest := int64(0)
+	must(s.t, harness.Await(s.t.Context(), "the sizes are known", limit, func(ctx context.Context) (string, bool) {
+		return s.sizes(ctx, func(a *clientv3.StatusResponse) bool { largest = max(largest, a.DbSize); return true })
+	}))
+	must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
+		spec.Etcd = &v1beta2.EtcdOptions{QuotaBackendBytes: resource.NewQuantity((largest+largest/20)>>20<<20, resource.BinarySI)}
+	}))
+	s.settled()
 }
 
 // givesUp deletes so many of those MiB, with their history, and again where that is not answered: the disk may be busy with what was written.
