@@ -24,7 +24,7 @@ type AutopilotStatus struct {
 	// version is the patch release that the operator has chosen of the minor release in the spec.
 	// +optional
 	Version *ChosenVersion `json:"version,omitempty"`
-	// refusedVersions are the patch releases that were taken back, the latest last. They are not tried again in this cluster, and no other
+	// refusedVersions are the patch releases that were rolled back, the latest last. They are not tried again in this cluster, and no other
 	// one of the operator that would run the same image begins to try them for 24 hours. One that is named in spec.version is removed from here.
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -155,12 +155,12 @@ type PatchTrial struct {
 	// failingSince is since when it is neither Ready nor answers, or only now and then; absent while it has not failed since its first start.
 	// +optional
 	FailingSince *metav1.Time `json:"failingSince,omitempty"`
-	// corrupt is true once etcd has raised its alarm CORRUPT since the trial began: such a release is taken back, also after the alarm was disarmed.
+	// corrupt is true once etcd has raised its alarm CORRUPT since the trial began: such a release is rolled back, also after the alarm was disarmed.
 	// +optional
 	Corrupt bool `json:"corrupt,omitempty"`
 }
 
-// RefusedVersion is a patch release that was taken back, because the first member with it failed.
+// RefusedVersion is a patch release that was rolled back, because the first member with it failed.
 type RefusedVersion struct {
 	// version is that release.
 	// +required
@@ -168,7 +168,7 @@ type RefusedVersion struct {
 	// image is the one that the member had of it.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// since is when it was taken back.
+	// since is when it was rolled back.
 	// +required
 	Since metav1.Time `json:"since"`
 }
@@ -187,8 +187,8 @@ type Relocation struct {
 	// since is when that was decided, or, with givenUp, when it was given up.
 	// +required
 	Since metav1.Time `json:"since"`
-	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, and once the
-	// relocation is over.
+	// successorID is the ID in etcd, in hexadecimal, of the member that takes its place. It is absent as long as there is none, once the
+	// relocation is over, and, with givenUp, once no member is too many.
 	// +optional
 	SuccessorID string `json:"successorID,omitempty"`
 	// givenUp says why the member has stayed there; absent if it has not.

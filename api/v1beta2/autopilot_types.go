@@ -61,7 +61,7 @@ type AutopilotSpec struct {
 
 	// patches updates etcd to newer patch releases that the operator is tested with, while spec.version is a minor release such as 3.6, once there
 	// is a verified backup that is not older than 24 hours: one member first, and the others one after the other once that was healthy for ten
-	// minutes. A release that the first member fails with is taken back. On by default; it does nothing while spec.version is a full version, or empty.
+	// minutes. A release that the first member fails with is rolled back. On by default; it does nothing while spec.version is a full version, or empty.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Patches",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Patches *AutopilotFeature `json:"patches,omitempty"`

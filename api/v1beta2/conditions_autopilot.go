@@ -68,7 +68,7 @@ const (
 	// Do what the message says, or delete keys. Once the quota is reached, etcd takes no writes but deletions.
 	ReasonQuotaHeld = "QuotaHeld"
 	// ReasonResizingMembers means that the members use most of the CPU or memory that they request, or little of it for a week, and that they are
-	// given more, or less: their pods are resized in place, and nobody restarts. Or that this is taken back, because not all of them could be.
+	// given more, or less: their pods are resized in place, and nobody restarts. Or that this is rolled back, because not all of them could be.
 	//
 	// Nothing. status.autopilot.resources has what they request; to have anything else, set spec.pod.resources.
 	ReasonResizingMembers = "ResizingMembers"
@@ -101,12 +101,13 @@ const (
 	//
 	// Nothing. To have the others follow at once, set spec.version to the full version.
 	ReasonPatchOnTrial = "PatchOnTrial"
-	// ReasonPatchRefused means that the first member with a newer patch release did not become healthy, or failed within ten minutes, and that the
-	// release was taken back: the members run the former one. It is not tried again in this cluster, and no other one of the operator that
-	// would run the same image begins to try it for a day.
+	// ReasonPatchRefused means that the first member with a newer patch release failed its trial: it did not become healthy, its etcd ended, it was
+	// lost, or etcd raised its alarm CORRUPT. The release was rolled back: the members run the former one. It is not tried again in this cluster, and
+	// no other one of the operator that would run the same image begins to try it for a day.
 	//
-	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To have
-	// this one tried again, set spec.version to the full version. To be told no more, set it to the full version that runs.
+	// Find out why: the event says which member it was, and its log may say more. A newer patch release is followed by itself. To use
+	// this one all the same, set spec.version to its full version: all members get it at once, without a trial, and it is not rolled back. To be told
+	// no more, set it to the full version that runs.
 	ReasonPatchRefused = "PatchRefused"
 	// ReasonRelocating means that the disk of a member was slow for an hour while that of another member was four times as fast, and that it is
 	// moved to another node: a new member joins there, and then it is removed.

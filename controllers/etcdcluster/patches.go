@@ -30,7 +30,7 @@ func (r *Reconciler) observeBackup(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// observeRefused finds out whether the release that may be followed was taken back in another cluster. All of them say so in their statuses, so a
+// observeRefused finds out whether the release that may be followed was rolled back in another cluster. All of them say so in their statuses, so a
 // process that starts knows it, too. Which one it was is nobody's business who has another one. That of the same version from elsewhere is
 // another image, and is not judged by it.
 func (r *Reconciler) observeRefused(ctx context.Context, p *pass) error {

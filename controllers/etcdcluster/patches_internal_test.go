@@ -73,7 +73,7 @@ func TestOwnRefusal(t *testing.T) {
 	p.observed.Cluster.Autopilot.Patches = plan.ModeOn
 	must(t, r.observeRefused(t.Context(), p))
 	if got := p.observed.Cluster.RefusedElsewhere; !got.IsZero() {
-		t.Errorf("it was taken back elsewhere at %s", got)
+		t.Errorf("it was rolled back elsewhere at %s", got)
 	}
 }
 

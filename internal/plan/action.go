@@ -256,7 +256,7 @@ type CommitTuning struct {
 	From, FromVolume             int64
 	FromResources                Resources
 	Member, FromVersion, Because string
-	// Refused is the release that is taken back, the zero RefusedPatch if none is.
+	// Refused is the release that is rolled back, the zero RefusedPatch if none is.
 	Refused RefusedPatch
 }
 

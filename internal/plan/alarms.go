@@ -79,7 +79,7 @@ func (v *view) corruptMessage(ids []uint64) string {
 	}
 	const restore = "Restore a backup if no majority agrees. "
 	const disarm = "Until then members on emptyDirs are not evicted. etcd refuses all writes, and what it reads may be wrong, until you run: etcdctl alarm disarm. What waits for that goes on at once " +
-		"then: members that are lost or surplus, and a learner that has tried an etcd release that was taken back, are removed with their data. If that may " +
+		"then: members that are lost or surplus, and a learner that has tried an etcd release that was rolled back, are removed with their data. If that may " +
 		"be what is right, set spec.paused to true first, and copy it"
 	if len(ids) == 1 && ids[0] == 0 {
 		return "etcd has detected that the members' data differs, and cannot tell which is wrong (alarm CORRUPT). " + compare +

@@ -65,7 +65,7 @@ var autopilotMutants = map[string]mutant{
 	"a patch is followed beside many others":             although[plan.CommitTuning](released, braked, "R: plan.CommitTuning of patches although others"),
 	"a patch is followed where that is advised":          although[plan.CommitTuning](released, advised, "R: plan.CommitTuning although the mode of patches"),
 	"a patch is given to a member where that is advised": although[plan.SetImage](released, advised, "R: c-"),
-	"a patch is taken back where that is advised": {
+	"a patch is rolled back where that is advised": {
 		next: retreatsAlways, want: "R: plan.CommitTuning although the mode of patches", scenario: scenario{
 			sizes: []int{3}, version: "3.6.15", first: follows("3.6.15"), running: true, lockstep: true, tested: []string{badPatch},
 			only: slices.Concat(world.PatchFaults[:1], advised), faults: 2,

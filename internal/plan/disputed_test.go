@@ -9,7 +9,7 @@ import (
 )
 
 // takenBack is a cluster of one, or of two that is to have one member, whose learner c-1 has tried a release. etcd found then that data differs, and
-// the release was taken back; the alarm stands.
+// the release was rolled back; the alarm stands.
 func takenBack(changes ...func(*Observed)) Observed {
 	o := alarmed(passed(joining(chose(former, time.Minute), func(o *Observed) {
 		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = newest, newest, newest
@@ -19,7 +19,7 @@ func takenBack(changes ...func(*Observed)) Observed {
 	return edit(o, changes...)
 }
 
-// named has a user ask for the release that was taken back.
+// named has a user ask for the release that was rolled back.
 func named(o *Observed) { o.Cluster.Version, o.Cluster.NewestPatch = newest, "" }
 
 // votes has the learner be the voter that leads, and is up to date, while the other one is about to go.
@@ -133,7 +133,7 @@ func TestProvenWrong(t *testing.T) {
 func TestWhomToDelete(t *testing.T) {
 	const (
 		deletes = "Only if c-1 alone differs from two or more others that agree, delete its volume"
-		copies  = "a learner that has tried an etcd release that was taken back, are removed with their data. If that may be what is right, set spec.paused to true first"
+		copies  = "a learner that has tried an etcd release that was rolled back, are removed with their data. If that may be what is right, set spec.paused to true first"
 	)
 	untried := joining(func(o *Observed) { o.Cluster.NewestPatch = former })
 	more := healthyCluster(3, true)

@@ -119,16 +119,16 @@ var followingMutants = map[string]mutant{
 	"a patch is followed without a backup":        {next: followsUnsaved, want: "R: 3.6.16 is followed without", scenario: patched},
 	"a patch is never followed":                   {next: followsNever, want: "L1", scenario: patched},
 	"a release is followed that nobody offered":   {next: followsFurther, want: "R: 3.6.17 is followed", scenario: patched},
-	"a patch is never taken back":                 {next: neverRetreats, want: "L2", scenario: spoiled},
+	"a patch is never rolled back":                {next: neverRetreats, want: "L2", scenario: spoiled},
 	"a patch is tried again":                      {next: triesAgain, want: "R: 3.6.99 is tried again", scenario: spoiled},
 	"a patch is not tried for long":               {next: triesBriefly, want: "R: c-", scenario: soured},
 	"a learner votes that tries a patch":          {next: triesBriefly, want: "R: c-1 is to vote with 3.6.16", scenario: soured1},
-	"a learner votes that failed with a patch":    {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was taken back", scenario: soured1},
+	"a learner votes that failed with a patch":    {next: forgetsRefused, want: "R: c-1 is to vote with 3.6.16, which was rolled back", scenario: soured1},
 	"a learner goes that may have the right data": {next: forgetsCorrupt, want: "S2: c-1 is removed (SpecChanged)", scenario: corrupt1},
 	"a patch is given without another look":       {next: looksOnce, want: "R: c-1 gets 3.6.16 first", scenario: patched},
-	"a patch that failed elsewhere is followed":   {next: looksAtNobody, want: "R: 3.6.16 is followed, and was taken back", scenario: soured},
+	"a patch that failed elsewhere is followed":   {next: looksAtNobody, want: "R: 3.6.16 is followed, and was rolled back", scenario: soured},
 	"a patch that fails later is kept":            {next: neverRetreats, want: "L1", scenario: soured},
-	"a patch is taken back where it runs":         {next: retreatsAnyway, want: "R: 3.6.16 is taken back", scenario: patched},
+	"a patch is rolled back where it runs":        {next: retreatsAnyway, want: "R: 3.6.16 is rolled back", scenario: patched},
 }
 
 func followsAnytime(o plan.Observed) plan.Action {
@@ -161,19 +161,19 @@ func neverRetreats(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// triesAgain does not know what was taken back.
+// triesAgain does not know what was rolled back.
 func triesAgain(o plan.Observed) plan.Action {
 	o.Cluster.RefusedPatches, o.Cluster.Backup = nil, plan.RecoveryBackup{Snapshot: "snapshot", Taken: o.Now}
 	return plan.Next(o)
 }
 
-// forgetsRefused knows no release that was taken back.
+// forgetsRefused knows no release that was rolled back.
 func forgetsRefused(o plan.Observed) plan.Action {
 	o.Cluster.RefusedPatches = nil
 	return plan.Next(o)
 }
 
-// forgetsCorrupt knows no alarm once a release was taken back.
+// forgetsCorrupt knows no alarm once a release was rolled back.
 func forgetsCorrupt(o plan.Observed) plan.Action {
 	if len(o.Cluster.RefusedPatches) > 0 {
 		return hearsNoAlarm(o)

@@ -22,7 +22,7 @@ func transport(t member.Transport) edit { return func(s *world.Spec) { s.Transpo
 var interruptions = slices.Concat(world.Kills, world.OperatorFaults)
 
 // switches are the scenarios in which a running cluster is switched between plain text and TLS. Edits come at any time, so a switch that is
-// taken back is taken back at every step of it.
+// rolled back is so at every step of it.
 var switches = map[string]scenario{
 	"to TLS of 1":               {sizes: []int{1}, edits: []edit{tlsForAll}, only: interruptions, faults: 1, full: 2},
 	"to TLS of 3":               {sizes: []int{3}, edits: []edit{tlsForAll}, only: interruptions, faults: 1, full: 2},

@@ -46,12 +46,12 @@ func heldPatches() []reachable {
 		{"`PatchHeld` | there is no verified backup", set(func(c *Cluster) { c.Backup.Taken = now.Add(-25 * time.Hour) }), reason, "older than 24 hours"},
 		{"`PatchHeld` | etcd has raised an alarm", alarmed(patchable(), Alarm{AlarmNoSpace, id(1)}), reason, "alarm (NOSPACE)"},
 		{"`PatchHeld` | the data of a member differs", set(func(c *Cluster) { c.Doubt.Suspect = id(1) }), reason, "the data of a member differs"},
-		{"`PatchHeld` | another cluster", set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-time.Hour) }), reason, "taken back in another cluster"},
+		{"`PatchHeld` | another cluster", set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-time.Hour) }), reason, "rolled back in another cluster"},
 		{"`PatchHeld` | no member could get it", set(givenUp), reason, "because there is no such tag"},
 		{"`PatchHeld` | the first member with it is not healthy", off(tries(false, time.Hour)), reason, "and is not healthy"},
 		{"`PatchHeld` | etcd raised its alarm CORRUPT", off(alarmed(passed(alarmed(tries(true, 5*time.Minute), Alarm{AlarmCorrupt, id(1)}), time.Minute))), reason, "(alarm CORRUPT)"},
 		{"`PatchOnTrial` | one member tries it", tries(true, time.Minute), v1beta2.ReasonPatchOnTrial, "the others follow at"},
-		{"`PatchRefused` | this release was taken back", set(func(c *Cluster) { c.RefusedPatches = []RefusedPatch{{Version: newest}} }), v1beta2.ReasonPatchRefused, "was taken back"},
+		{"`PatchRefused` | this release was rolled back", set(func(c *Cluster) { c.RefusedPatches = []RefusedPatch{{Version: newest}} }), v1beta2.ReasonPatchRefused, "was rolled back"},
 	}
 }
 

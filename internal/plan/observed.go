@@ -76,7 +76,7 @@ type Cluster struct {
 	// NewestPatch is the newest release that the operator is tested with of the minor release in the spec, empty if the spec does not name just
 	// a minor release. Version is of that minor release, too, unless the spec is refused.
 	NewestPatch string `json:",omitempty"`
-	// RefusedElsewhere is when that release was last taken back in another cluster of the operator, or the one that was chosen here and given to no
+	// RefusedElsewhere is when that release was last rolled back in another cluster of the operator, or the one that was chosen here and given to no
 	// member yet; zero if none was, or that is not RefusedLately. It is looked at only while PatchDue.
 	RefusedElsewhere time.Time `json:",omitzero"`
 	// Backup is the newest verified snapshot of this cluster's data, zero if none is known. It is looked for only while PatchDue.

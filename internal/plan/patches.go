@@ -28,7 +28,7 @@ type Patch struct {
 // GivenUpPatch is a release that no member could get, and why.
 type GivenUpPatch struct{ Version, Because string }
 
-// RefusedPatch is a release that was taken back in this cluster, or in another one.
+// RefusedPatch is a release that was rolled back in this cluster, or in another one.
 type RefusedPatch struct {
 	Version string
 	// Image is the one that the member had. Another one of that version may work.
@@ -36,8 +36,8 @@ type RefusedPatch struct {
 	Since time.Time
 }
 
-// maxRefusedPatches is how many releases that were taken back a cluster remembers: the latest ones. Only the newest release is ever followed, so
-// older ones matter only to an operator that is taken back to an earlier version.
+// maxRefusedPatches is how many releases that were rolled back a cluster remembers: the latest ones. Only the newest release is ever followed, so
+// older ones matter only to an operator that is rolled back to an earlier version.
 const maxRefusedPatches = 16
 
 // stillValid returns p, or the zero value if the spec does not ask for the minor release of p.Version any more, or names a patch release. Newest is
@@ -57,14 +57,14 @@ func (p Patch) unproven() Patch {
 	return p
 }
 
-// refusing remembers one more release that was taken back.
+// refusing remembers one more release that was rolled back.
 func refusing(all []RefusedPatch, one RefusedPatch) []RefusedPatch {
 	kept := slices.DeleteFunc(slices.Clone(all), func(r RefusedPatch) bool { return r.Version == one.Version })
 	kept = append(kept, one)
 	return kept[max(0, len(kept)-maxRefusedPatches):]
 }
 
-// stillRefused is what is left of what was taken back: a release that a user has named since is not refused any more.
+// stillRefused is what is left of what was rolled back: a release that a user has named since is not refused any more.
 func (o Observed) stillRefused(all []RefusedPatch) []RefusedPatch {
 	named := func(r RefusedPatch) bool { return r.Version == o.Cluster.Version }
 	if o.Cluster.NewestPatch != "" || o.Cluster.Invalid != nil || !slices.ContainsFunc(all, named) {
@@ -73,7 +73,7 @@ func (o Observed) stillRefused(all []RefusedPatch) []RefusedPatch {
 	return slices.DeleteFunc(slices.Clone(all), named)
 }
 
-// Refuses reports whether that release was taken back, and no user has named it since.
+// Refuses reports whether that release was rolled back, and no user has named it since.
 func (r Record) Refuses(release string) bool {
 	return slices.ContainsFunc(r.RefusedPatches, func(p RefusedPatch) bool { return p.Version == release })
 }
@@ -81,7 +81,7 @@ func (r Record) Refuses(release string) bool {
 const (
 	// backupAge is how old the newest verified backup may be when an update begins.
 	backupAge = 24 * time.Hour
-	// refusedFor is for how long a release is held in all clusters after it was taken back in one: time for a person to look at that one. More
+	// refusedFor is for how long a release is held in all clusters after it was rolled back in one: time for a person to look at that one. More
 	// clusters would have to lose a member first to tell more surely whose fault it was, and a release that waits for a day costs nobody any.
 	refusedFor = 24 * time.Hour
 	// aheadAtMost is how far the clock of another process may be ahead. What is dated later than that was dated by a clock that is wrong, or by
@@ -89,7 +89,7 @@ const (
 	aheadAtMost = time.Minute
 )
 
-// RefusedLately reports whether a release that was taken back in one cluster at that time, zero for never, is still held in all others.
+// RefusedLately reports whether a release that was rolled back in one cluster at that time, zero for never, is still held in all others.
 func RefusedLately(since, now time.Time) bool {
 	ago := now.Sub(since)
 	return !since.IsZero() && ago < refusedFor && ago >= -aheadAtMost
@@ -121,7 +121,7 @@ func (v *view) following() Action {
 		return nil
 	}
 	if c.Refuses(c.NewestPatch) && c.Autopilot.Patches != ModeOff && c.behind() {
-		v.held(FeaturePatches, v1beta2.ReasonPatchRefused, fmt.Sprintf("etcd %s was taken back, because the first member with it failed: it is not "+
+		v.held(FeaturePatches, v1beta2.ReasonPatchRefused, fmt.Sprintf("etcd %s was rolled back, because the first member with it failed: it is not "+
 			"tried again in this cluster, unless spec.version names it", c.NewestPatch))
 		return nil
 	}
@@ -175,7 +175,7 @@ func (v *view) againstRelease() string {
 	case v.Quarantined.ID != 0 || v.keepsAll():
 		return "the data of a member differs from that of the others, or may"
 	case RefusedLately(elsewhere, v.Now):
-		return fmt.Sprintf("it was taken back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
+		return fmt.Sprintf("it was rolled back in another cluster of this operator: it is not tried here before %s, unless spec.version names it",
 			elsewhere.Add(refusedFor).UTC().Format(time.RFC3339))
 	case last.GivenUp.Version != "" && last.GivenUp.Version == v.Cluster.NewestPatch && RefusedLately(last.Since, v.Now):
 		return fmt.Sprintf("no member could get it, because %s: it is not tried again before %s, unless spec.version names it", last.GivenUp.Because,

@@ -8,7 +8,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// TestCorruptIsRemembered: a release on whose trial etcd has found that data differs is never accepted, whatever kept it from being taken back while
+// TestCorruptIsRemembered: a release on whose trial etcd has found that data differs is never accepted, whatever kept it from being rolled back while
 // the alarm stood.
 func TestCorruptIsRemembered(t *testing.T) {
 	paused := func(o *Observed) { o.Cluster.Paused = true }
@@ -38,7 +38,7 @@ func TestCorruptIsRemembered(t *testing.T) {
 		}
 		ends := edit(o, func(o *Observed) { o.Cluster.Paused, o.Cluster.Autopilot.Patches = false, ModeOn })
 		if act, back := Next(ends).(CommitTuning); !back || act.Refused.Version != newest || !strings.Contains(act.Because, "(alarm CORRUPT)") {
-			t.Errorf("%s: it is not taken back: %#v", title, Next(ends))
+			t.Errorf("%s: it is not rolled back: %#v", title, Next(ends))
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestLearnerOnTrial(t *testing.T) {
 	}
 }
 
-// TestLearnerFailsTrial has a learner with a release that was taken back go, and never vote, although it is healthy again.
+// TestLearnerFailsTrial has a learner with a release that was rolled back go, and never vote, although it is healthy again.
 func TestLearnerFailsTrial(t *testing.T) {
 	o := passed(joining(chose(former, time.Minute), func(o *Observed) {
 		o.Pods[1].Version, o.Volumes[1].Version, o.Etcd.Answers[1].Version = newest, newest, newest
@@ -48,7 +48,7 @@ func TestLearnerFailsTrial(t *testing.T) {
 	o.Pods[1].Restarts = 1
 	back, ok := Next(o).(CommitTuning)
 	if !ok || back.Refused.Version != newest {
-		t.Fatalf("it is not taken back: %#v", Next(o))
+		t.Fatalf("it is not rolled back: %#v", Next(o))
 	}
 	o.Cluster.Record = o.Cluster.Apply(back, o)
 	o.Cluster.Version = former

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// patchLimit is how long the first member with a release may fail before that is taken back.
+	// patchLimit is how long the first member with a release may fail before that is rolled back.
 	patchLimit = 10 * time.Minute
 	// patchPatience is how long it may while others have become ready, or ceased to be, a moment ago: the reason may be one that all have.
 	patchPatience = 30 * time.Minute

@@ -92,7 +92,7 @@ func TestFollowPatch(t *testing.T) {
 			Patch{},
 			v1beta2.ReasonPatchHeld, "NOSPACE",
 		},
-		"taken back by another cluster, and a closed window": {
+		"rolled back in another cluster, and a closed window": {
 			set(func(c *Cluster) { c.RefusedElsewhere, c.Autopilot.Window.Set = now.Add(-time.Hour), true }), Patch{}, v1beta2.ReasonPatchHeld, "in another cluster",
 		},
 		"given up, and a closed window": {
@@ -110,8 +110,8 @@ func TestFollowPatch(t *testing.T) {
 		"a voter is down":         {silent(patchable(), 2), Patch{}, "", ""},
 		"there is an alarm":       {alarmed(patchable(), Alarm{AlarmNoSpace, id(1)}), Patch{}, v1beta2.ReasonPatchHeld, "NOSPACE"},
 		"the members are updated": {patchable(func(o *Observed) { o.Pods[1].Drift.Template = true }), Patch{}, "", ""},
-		"it was taken back":       {set(refused), Patch{}, v1beta2.ReasonPatchRefused, "etcd 3.6.16 was taken back"},
-		"taken back, and Off":     {set(func(c *Cluster) { refused(c); c.Autopilot.Patches = ModeOff }), Patch{}, "", ""},
+		"it was rolled back":      {set(refused), Patch{}, v1beta2.ReasonPatchRefused, "etcd 3.6.16 was rolled back"},
+		"rolled back, and Off":    {set(func(c *Cluster) { refused(c); c.Autopilot.Patches = ModeOff }), Patch{}, "", ""},
 		"it was named since":      {set(func(c *Cluster) { refused(c); c.NewestPatch, c.Version = "", newest }), Patch{}, "", ""},
 		"another cluster took it back": {
 			set(func(c *Cluster) { c.RefusedElsewhere = now.Add(-23 * time.Hour) }), Patch{}, v1beta2.ReasonPatchHeld, "it is not tried here before 2026-",

@@ -87,7 +87,7 @@ func (v *view) watched(p Patch) Patch {
 	return p
 }
 
-// tested is watched but for what etcd has said of the members' data: whoever may have to be taken back because of that is not accepted.
+// tested is watched but for what etcd has said of the members' data: whoever may have to be rolled back because of that is not accepted.
 func (v *view) tested(p Patch, corrupt bool) Patch {
 	if v.lostWell(p) && !corrupt {
 		p.Trial, p.Since = PatchTrial{}, v.Now
@@ -167,7 +167,7 @@ func (v *view) tried(m Member) bool {
 	return v.OnTrial.Trial.Member != "" && v.pods[m.Name].Version == v.OnTrial.Version
 }
 
-// gotRefused reports whether the member is a learner with a release that was taken back, and that no new member would get.
+// gotRefused reports whether the member is a learner with a release that was rolled back, and that no new member would get.
 func (v *view) gotRefused(m Member) bool {
 	release := v.pods[m.Name].Version
 	return m.Learner && v.Cluster.Refuses(release) && release != v.Versions.Lowest && release != v.Versions.Target

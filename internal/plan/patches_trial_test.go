@@ -162,7 +162,7 @@ func TestImageOfWayBack(t *testing.T) {
 	}
 }
 
-// TestRefusedPatches remembers all releases that were taken back, the latest ones if they are many, and a user who names one means it.
+// TestRefusedPatches remembers all releases that were rolled back, the latest ones if they are many, and a user who names one means it.
 func TestRefusedPatches(t *testing.T) {
 	o := patchable()
 	for i := range maxRefusedPatches + 4 {

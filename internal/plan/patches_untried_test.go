@@ -105,7 +105,7 @@ func TestImageSetBackByHand(t *testing.T) {
 		o.Cluster.Tuned.Patch.Trial = PatchTrial{Member: "c-1", PodUID: o.Pods[1].UID, Began: now.Add(-time.Minute), Failing: now.Add(-time.Minute)}
 	})
 	if back, retreats := Next(o).(CommitTuning); retreats {
-		t.Errorf("taken back, because %s", back.Because)
+		t.Errorf("rolled back, because %s", back.Because)
 	}
 	if p := passed(o, 0).Cluster.Tuned.Patch; p.Trial != (PatchTrial{}) || p.Version != newest || !p.Since.Equal(now) {
 		t.Errorf("the trial does not begin anew: %+v", p)
@@ -171,7 +171,7 @@ func TestEditOnTrial(t *testing.T) {
 		seen := edit(passed(stopping, 0), func(o *Observed) { o.Pods[1].Restarting = false })
 		for _, o := range []Observed{edit(seen, started), edit(stopping, func(o *Observed) { o.Pods[1].Restarting = false }, started)} {
 			if back, retreats := Next(o).(CommitTuning); retreats {
-				t.Errorf("%s: taken back, because %s", title, back.Because)
+				t.Errorf("%s: rolled back, because %s", title, back.Because)
 			}
 			for _, failed := range []func(*Observed){
 				func(o *Observed) { o.Pods[1].Replaced = false }, // another container has ended since

@@ -46,7 +46,7 @@ type Record struct {
 	Doubt Doubt `json:",omitzero"`
 	// Tuned is what Auto Pilot has changed of the spec's options for etcd; the zero value if nothing is.
 	Tuned Tuned `json:",omitzero"`
-	// RefusedPatches are the patch releases that were taken back, the latest last, and that no user has named since.
+	// RefusedPatches are the patch releases that were rolled back, the latest last, and that no user has named since.
 	RefusedPatches []RefusedPatch `json:",omitempty"`
 	// Relocation is the member that is moved off a node whose disk is slow, or the last one that was; the zero value if there was none.
 	Relocation Relocation `json:",omitzero"`

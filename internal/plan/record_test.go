@@ -104,7 +104,7 @@ func TestRecord(t *testing.T) {
 		"a snapshot of each member": {
 			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{Snapshot: true},
 		},
-		"a downgrade that is taken back": {
+		"a downgrade that is rolled back": {
 			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{}, after: func(r *Record) { r.SnapshotDue = true },
 		},
 		"a slow leader": {

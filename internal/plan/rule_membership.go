@@ -158,7 +158,7 @@ func addToService(v *view) Action {
 // promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed. If the others
 // are no quorum of one more, so that nothing is committed without it, it has to be as close to the leader as a voter before another one is stopped.
 // One with a release that is on trial is none of the voters before the end of that: a cluster of one would need it from then on. One with a release
-// that was taken back never is, and none is while it is disputed whose data is right.
+// that was rolled back never is, and none is while it is disputed whose data is right.
 // The learner need not have published its client URLs: etcd retries that only every seven seconds.
 func promoteLearner(v *view) Action {
 	if len(v.voters) >= v.MaxMembers || v.disputed() {

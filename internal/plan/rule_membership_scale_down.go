@@ -84,7 +84,7 @@ func (v *view) surplus(candidates int) bool {
 	return n > 0 && !takesPlace
 }
 
-// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was taken back. While it is
+// failedToReplace reports whether nobody is to be replaced but learners that are not healthy: what they were to bring was rolled back. While it is
 // disputed whose data is right they stay.
 func (v *view) failedToReplace() bool {
 	return !v.disputed() && !slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace && (!m.Learner || v.healthy(m)) })

@@ -44,7 +44,7 @@ var switchMutants = map[string]mutant{
 		next: joinersForgotten, want: "S1",
 		scenario: scenario{sizes: []int{1}, edits: []edit{tlsForPeers, size(3)}, only: interruptions, faults: 1},
 	},
-	"a switch that is taken back goes on where it is": {
+	"a switch that is rolled back goes on where it is": {
 		next: neverBack, want: "L", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{tlsForPeers, noTLS}},
 	},

@@ -192,7 +192,7 @@ func TestOperatorConnects(t *testing.T) {
 		{*untold(bothPlain), secured, false}, // not all of them serve both yet
 		{*untold(bothSecured), plainText, true},
 		{bothSecured, secured, true},
-		{bothSecured, plainText, false}, // the edit was taken back
+		{bothSecured, plainText, false}, // the edit was rolled back
 		{bothPlain, secured, true},
 		{secured, plainText, true},
 	} {

@@ -11,15 +11,15 @@ import (
 // version that the operator has given to members, or, as status may have been lost meanwhile, one that can be updated to the pod's.
 func (o Observed) Runs(a Answer) string {
 	i := slices.IndexFunc(o.Pods, func(p Pod) bool { return p.Name == a.Pod && p.UID == a.PodUID })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return ""
-	case o.Pods[i].Version == "" && !o.gave(a.Version):
-		return ""
-	case o.Pods[i].Version == "", o.Pods[i].Restarting && (o.gave(a.Version) || leadsTo(a.Version, o.Pods[i].Version)):
-		return a.Version
 	}
-	return o.Pods[i].Version
+	p := o.Pods[i]
+	tells, believed := p.Version != "" && !p.Restarting, o.gave(a.Version) || leadsTo(a.Version, p.Version)
+	if tells || !believed {
+		return p.Version
+	}
+	return a.Version
 }
 
 // leadsTo reports whether a supported version can be updated to another one.

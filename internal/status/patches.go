@@ -60,7 +60,7 @@ func timeOrNil(t time.Time) *metav1.Time {
 	return &metav1.Time{Time: t}
 }
 
-// RefusedPatches reads which patch releases were taken back.
+// RefusedPatches reads which patch releases were rolled back.
 func RefusedPatches(s *v1beta2.EtcdClusterStatus) (all []plan.RefusedPatch) {
 	if s.Autopilot == nil {
 		return nil

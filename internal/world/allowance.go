@@ -122,7 +122,7 @@ type beginning struct {
 	turn, window bool
 }
 
-// checkAllowed is for what Auto Pilot begins: it has to be allowed when that is decided. What it has begun goes on, and is taken back, whatever is allowed.
+// checkAllowed is for what Auto Pilot begins: it has to be allowed when that is decided. What it has begun goes on, and is rolled back, whatever is allowed.
 func (w *World) checkAllowed(a plan.Action) {
 	b := w.beginning(a)
 	switch {

@@ -13,7 +13,7 @@ type Patches struct {
 	// Newest is the newest release that the operator is tested with, empty while that is the one of the spec.
 	Newest string
 	// Unsaved is true while no backup of the last day is verified, Shut while the maintenance window is closed, Narrow while it is about to close, and
-	// Elsewhere while the release was taken back in another cluster a moment ago.
+	// Elsewhere while the release was rolled back in another cluster a moment ago.
 	Unsaved, Shut, Narrow, Elsewhere bool
 	// Sour is the release that has failed a while after its start and never starts again, empty if none has.
 	Sour string
@@ -57,7 +57,7 @@ var patching = map[Kind]transition{
 		onWorld: (*World).sour,
 	},
 	refusedElsewhere: {
-		name:    "the release is taken back in another cluster",
+		name:    "the release is rolled back in another cluster",
 		ifWorld: func(w *World) bool { return w.Follows && !w.Elsewhere && w.behind() },
 		onWorld: func(w *World) { w.Elsewhere = true },
 	},
@@ -146,7 +146,7 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 	if act.Refused.Version != "" {
 		well := w.running(func(p *Pod) bool { return p.Runs == from && p.Restarts == 0 })
 		if to != w.Status.Tuned.Patch.InsteadOf || act.Refused.Version != from || well != nil && !w.Alarm {
-			w.violate("R: %s is taken back for %s, and it was not chosen for that, or a member runs it", from, to)
+			w.violate("R: %s is rolled back for %s, and it was not chosen for that, or a member runs it", from, to)
 		}
 		return
 	}
@@ -158,7 +158,7 @@ func (w *World) checkPatch(act plan.CommitTuning) {
 	case w.Unsaved:
 		w.violate("R: %s is followed without a backup", to)
 	case w.Elsewhere:
-		w.violate("R: %s is followed, and was taken back in another cluster", to)
+		w.violate("R: %s is followed, and was rolled back in another cluster", to)
 	case w.running(func(p *Pod) bool { return p.Runs != from }) != nil:
 		w.violate("R: %s is followed before all members run %s", to, from)
 	}

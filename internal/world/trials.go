@@ -109,14 +109,14 @@ func (w *World) checkTrial(a plan.Action) {
 	}
 }
 
-// checkPromoted is for a learner that is to vote: with no release that was taken back, unless a user asks for that.
+// checkPromoted is for a learner that is to vote: with no release that was rolled back, unless a user asks for that.
 func (w *World) checkPromoted(a plan.Action) {
 	act, promotes := a.(plan.Promote)
 	if !promotes {
 		return
 	}
 	if p := w.pod(act.Name); p != nil && p.Version != w.version() && w.Status.Refuses(p.Version) {
-		w.violate("R: %s is to vote with %s, which was taken back", act.Name, p.Version)
+		w.violate("R: %s is to vote with %s, which was rolled back", act.Name, p.Version)
 	}
 }
 

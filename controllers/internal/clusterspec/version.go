@@ -21,7 +21,7 @@ func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec, claims
 	}
 	last := accepted.Version
 	if runs := c.Status.CurrentVersion; version.Minor(last) != version.Minor(c.Spec.Version) && version.Minor(runs) == version.Minor(c.Spec.Version) {
-		last = runs // an update to another minor release was begun, and is taken back
+		last = runs // an update to another minor release was begun, and is rolled back
 	}
 	return version.Resolve(cmp.Or(c.Spec.Version, accepted.Version), last)
 }

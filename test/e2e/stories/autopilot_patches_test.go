@@ -104,8 +104,8 @@ func notTriedElsewhere(t *testing.T, etcd edition, p patch) *story {
 	s.backedUp("nightly")
 	before := s.starts()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Version = p.minor }))
-	s.isHeld("patches", v1beta2.ReasonPatchHeld, "it was taken back in another cluster of this operator: it is not tried here before")
-	s.never("a release is tried that was taken back in another cluster", quietFor, func(ctx context.Context) (bool, error) {
+	s.isHeld("patches", v1beta2.ReasonPatchHeld, "it was rolled back in another cluster of this operator: it is not tried here before")
+	s.never("a release is tried that was rolled back in another cluster", quietFor, func(ctx context.Context) (bool, error) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil {
 			return false, err
@@ -135,7 +135,7 @@ func patchRefused(t *testing.T, etcd edition) {
 	s.chosen(p.newest, limit)
 	start := time.Now()
 	s.chosen(p.former, 2*limit) // a minute after the first member has gone
-	t.Logf("taken back after %.0f s", time.Since(start).Seconds())
+	t.Logf("rolled back after %.0f s", time.Since(start).Seconds())
 	s.isHeld("patches", v1beta2.ReasonPatchRefused, p.newest)
 	s.allRun(p.former)
 	s.settled()
