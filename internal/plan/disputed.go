@@ -33,7 +33,7 @@ func (v *view) doubt() Doubt {
 		return d
 	case v.agreeBut(v.Quarantined.ID):
 		return Doubt{}
-	case v.Cluster.Quarantined == (Quarantined{}) && len(v.marked()) > 1: // status was lost, and with it who was proven wrong
+	case v.Cluster.Quarantined == (Quarantined{}) && len(v.marked()) > 1: // whose data is wrong is not known any more
 		d = Doubt{Split: true}
 	case n > 0 && v.concerns(v.Etcd.Compared[n-1]):
 		d = v.found(v.Etcd.Compared[n-1], d)

@@ -16,8 +16,8 @@ type Quarantined struct {
 	VolumeUID string
 }
 
-// remembered is the quarantine that is recorded, or, if status was lost, that of the one listed member whose volume is marked. If several are, it is not
-// known who was proven wrong: see doubt.
+// remembered is the quarantine that is recorded, or, if status was lost, what the mark of a volume says of it. If several are marked, it is not known
+// who was proven wrong: see doubt.
 func (v *view) remembered() Quarantined {
 	marked := v.marked()
 	if v.Cluster.Quarantined != (Quarantined{}) || len(marked) != 1 || v.agree() {
@@ -26,9 +26,16 @@ func (v *view) remembered() Quarantined {
 	return Quarantined{Member: marked[0].MemberID, Name: marked[0].Name, VolumeUID: marked[0].UID}
 }
 
-// marked are the volumes of listed members that are marked as those of quarantined ones.
+// marked are the volumes that are marked as those of quarantined members which are listed, or which etcd's alarm names. They count only before a quorum
+// has answered for the first time since status was lost: from then on status says who is quarantined, and a mark may be left of one whose data is right.
 func (v *view) marked() []Volume {
-	return slices.DeleteFunc(slices.Clone(v.Volumes), func(c Volume) bool { return !c.Quarantined || v.members[c.Name].ID != c.MemberID || c.MemberID == 0 })
+	if v.Etcd.Contact != ContactQuorum || len(v.Cluster.Voters) > 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Concat(v.Volumes, v.keptVolumes), func(c Volume) bool {
+		counts := v.Etcd.lists(c.MemberID) || slices.Contains(v.alarms(), Quarantined{Member: c.MemberID}.alarm())
+		return !c.Quarantined || c.MemberID == 0 || !counts
+	})
 }
 
 // quarantined returns the listed member whose quarantine is recorded, the zero Member if there is none, or if its data is right again.

@@ -8,14 +8,14 @@ import (
 // TestMarkOfAMember loses the status of a cluster in which a quarantined member is still listed, and in which nothing was compared since: by the mark of
 // its volume it is known whose data is wrong.
 func TestMarkOfAMember(t *testing.T) {
-	lost := func(o *Observed) { o.Cluster.Quarantined, o.Etcd.Compared = Quarantined{}, nil }
+	lost := func(o *Observed) { o.Cluster.Quarantined, o.Cluster.Voters, o.Etcd.Compared = Quarantined{}, nil, nil }
 	o := edit(quarantined(healthyCluster(3, true), 0), lost)
 	if got := Next(o); got != (RemoveFromService{Pod: name(0), UID: "p0"}) {
 		t.Errorf("Next() = %#v", got)
 	}
 	o.Pods[0].InService = false
-	if got, ok := Next(o).(AddToService); ok {
-		t.Errorf("Next() = %#v", got)
+	if m := Assess(o).Quarantined; m.Name != name(0) {
+		t.Errorf("%q is quarantined", m.Name)
 	}
 	if got, want := o.Cluster.Apply(nil, o).Quarantined, (Quarantined{id(0), name(0), "v0"}); got != want {
 		t.Errorf("recorded: %+v, want %+v", got, want)
@@ -40,6 +40,37 @@ func TestMarkOfAMember(t *testing.T) {
 	}
 }
 
+// TestMarkIsLeft has the mark of a volume be left although the data is right again: status was not lost, so nobody is quarantined for it.
+func TestMarkIsLeft(t *testing.T) {
+	for title, o := range map[string]Observed{
+		"a new process":                  edit(quarantined(healthyCluster(3, true), 0), func(o *Observed) { o.Etcd.Compared = nil }),
+		"another one differs":            compared(quarantined(healthyCluster(3, true), 0), []int64{0, 0, 0}, []int64{0, 1, 0}),
+		"another one differs for longer": compared(quarantined(healthyCluster(3, true), 0), []int64{0, 1, 0}, []int64{0, 1, 0}),
+	} {
+		o.Cluster.Quarantined, o.Cluster.Voters = Quarantined{}, []string{name(0), name(1), name(2)}
+		if a := Assess(o); a.Quarantined.ID != 0 || a.Doubt.Split {
+			t.Errorf("%s: %q is quarantined, in doubt is %+v", title, a.Quarantined.Name, a.Doubt)
+		}
+		if q := o.Cluster.Apply(nil, o).Quarantined; q.Member == id(0) {
+			t.Errorf("%s: recorded is %+v", title, q)
+		}
+	}
+}
+
+// TestMarkOfAnAlarm loses the status after a member was removed that etcd's alarm CORRUPT names: its volume tells that the alarm is about nobody else.
+func TestMarkOfAnAlarm(t *testing.T) {
+	corrupt := Alarm{AlarmCorrupt, id(1)}
+	o := edit(alarmed(withoutSecond(quarantined(healthyCluster(3, true), 1)), corrupt), func(o *Observed) {
+		o.Cluster.Quarantined, o.Cluster.Voters, o.Etcd.Compared = Quarantined{}, nil, nil
+	})
+	if got, ok := Next(o).(Disarm); !ok || got.Alarm != corrupt {
+		t.Errorf("Next() = %#v", Next(o))
+	}
+	if q := o.Cluster.Apply(nil, o).Quarantined; q.Member != id(1) {
+		t.Errorf("recorded is %+v", q)
+	}
+}
+
 // TestMarkInAStart has status be put back to before the cluster ID was recorded, and one initial member's volume be left, which is marked: it may have
 // the last data there is.
 func TestMarkInAStart(t *testing.T) {
@@ -47,8 +78,8 @@ func TestMarkInAStart(t *testing.T) {
 		o.Pods, o.Volumes = nil, o.Volumes[1:2]
 		o.Volumes[0].Quarantined = true
 	})
-	if got, again := Next(o).(CommitBootstrap); again {
-		t.Errorf("Next() = %#v", got)
+	if got, ok := Next(o).(CreatePods); !ok || len(got.Pods) != 1 || got.Pods[0].Name != name(1) {
+		t.Errorf("Next() = %#v", Next(o))
 	}
 }
 

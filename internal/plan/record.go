@@ -126,7 +126,7 @@ func (r Record) note(a Action, o Observed) Record {
 	r.NextVoters = r.nextVoters(a, o)
 	r.KeptUIDs = r.keeping(o)
 	r.Hibernation, r.Relocation = r.Hibernation.next(o), r.Relocation.next(o)
-	if o.Etcd.Contact == ContactQuorum && (r.Quarantined != Quarantined{} || r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0 || o.MarkedMember()) {
+	if o.Etcd.Contact == ContactQuorum && (r.Quarantined != Quarantined{} || r.Doubt != Doubt{} || len(o.Etcd.Compared) > 0 || len(o.Cluster.Voters) == 0) {
 		v := newView(o)
 		r.Quarantined = cmp.Or(r.Quarantined, v.Cluster.Quarantined)
 		if r.Doubt = v.doubt(); v.quarantineOver(r.Quarantined) {

@@ -122,9 +122,11 @@ func (v *view) saidBy(name string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// foundWrong reports whether the member's data was found to differ from what a majority of the voters agreed on, once or more often.
+// foundWrong reports whether the member's data was found to differ from what a majority of the voters agreed on, once or more often. The mark of its volume
+// tells, too: status may be an older one.
 func (v *view) foundWrong(id uint64) bool {
-	return id == v.Cluster.Quarantined.Member || id == v.Doubt.Suspect
+	marked := slices.ContainsFunc(v.Volumes, func(c Volume) bool { return c.Quarantined && c.MemberID == id })
+	return id == v.Cluster.Quarantined.Member || id == v.Doubt.Suspect || marked
 }
 
 // mayWake says who has yet to start after all members were stopped on purpose; empty if nobody does. Their data is on volumes, and nodes may

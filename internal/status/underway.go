@@ -12,6 +12,9 @@ import (
 // given up or the spec says something else, is not under way either.
 func unfinished(s *v1beta2.EtcdClusterStatus, in Input) (left []v1beta2.BegunAct) {
 	begins, whole := begunBy(in), whole(in)
+	if begins == "" && s.Quarantined != nil && !slices.ContainsFunc(begunIn(s), func(act v1beta2.BegunAct) bool { return act.Feature == plan.FeatureDiverged }) {
+		begins = plan.FeatureDiverged // before status was lost
+	}
 	for _, act := range begunIn(s) {
 		if act.Feature != begins && counts(s, act) && !(whole && reached(s, in, act)) {
 			left = append(left, act)

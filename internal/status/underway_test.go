@@ -202,3 +202,15 @@ func TestBegunAgain(t *testing.T) {
 		t.Errorf("%+v is under way, and the write was refused", begunIn(&refused))
 	}
 }
+
+// TestUnderWayAfterALoss has status be lost while a member is replaced: by the mark of its volume that is under way again.
+func TestUnderWayAfterALoss(t *testing.T) {
+	got := after(allAnswer().Cluster.Status, plan.Wait{Reason: v1beta2.ReasonWaitingForMember}, 0, func(o *plan.Observed) {
+		o.Cluster.Voters = nil
+		o.Volumes = []plan.Volume{{Name: "m-2", UID: "v2", Owned: true, MemberID: 3, ClusterID: o.Cluster.ID, Quarantined: true}}
+	})
+	want := v1beta2.BegunAct{Feature: plan.FeatureDiverged, To: "m-2 (0000000000000003)", Since: metav1.NewTime(at)}
+	if acts := begunIn(&got); len(acts) != 1 || acts[0] != want {
+		t.Errorf("%+v is under way, want %+v", acts, want)
+	}
+}

@@ -24,6 +24,13 @@ func (w *World) checkQuarantine(act plan.Quarantine, o *plan.Observed) {
 	}
 }
 
+// checkProven is S2 for who is recorded as quarantined: either this pass has decided that, or no quorum has answered since status was lost.
+func (w *World) checkProven(a plan.Action, q plan.Quarantined) {
+	if _, decided := a.(plan.Quarantine); !decided && q.Member != 0 && q != w.Status.Quarantined && len(w.Status.Voters) > 0 {
+		w.violate("S2: %s is taken for quarantined, and nothing proves its data wrong", q.Name)
+	}
+}
+
 // checkFed is S2 for those who get their data from the leader: it must not be the one whose data is wrong.
 func (w *World) checkFed(a plan.Action, o *plan.Observed) {
 	switch act := a.(type) {

@@ -67,10 +67,10 @@ func (w *World) agree() {
 	w.rehabilitate()
 }
 
-// quarantined is the ID of the member that is known to be quarantined, 0 if none is: status says so, or, if that was lost, the mark of one listed member's
-// volume.
+// quarantined is the ID of the member that is known to be quarantined, 0 if none is: status says so, or, as long as no quorum has answered since that was
+// lost, the mark of one listed member's volume.
 func (w *World) quarantined() uint64 {
-	if id := w.Status.Quarantined.Member; id != 0 {
+	if id := w.Status.Quarantined.Member; id != 0 || len(w.Status.Voters) > 0 {
 		return id
 	}
 	id, g := uint64(0), w.Etcd.Group(w.Status.ID)
@@ -106,7 +106,7 @@ func (w *World) copies(g *etcdtest.Group, learner uint64) {
 }
 
 // forgetComparisons is what becomes of the operator's memory when it ends.
-func (w *World) forgetComparisons() { w.Unseen = w.Odd != 0 || w.Split }
+func (w *World) forgetComparisons() { w.Unseen = w.Odd != 0 || w.Split || w.quarantined() != 0 }
 
 // DifferingFaults are what comparisons show, and etcd's own alarm.
 var DifferingFaults = []Kind{dataDiffers, dataSplits, dataAgrees, alarmRaised}

@@ -141,6 +141,7 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	s.follow(a)
 	w.keepEvidence(a)
 	s.Record = s.Apply(a, *o)
+	w.checkProven(a, s.Quarantined)
 	w.setStatus(s)
 	if _, up := a.(plan.RecordClusterID); up {
 		w.agree() // all have their data from one member, or none

@@ -35,8 +35,8 @@ func underWay(o plan.Observed) (all []Act) {
 		said := plan.Describe(begun)
 		all = append(all, Act{feature, said.Reason, said.Message})
 	}
-	if known.Quarantined.ID != 0 {
-		add(plan.FeatureDiverged, plan.Quarantine{Quarantined: record.Quarantined})
+	if m := known.Quarantined; m.ID != 0 {
+		add(plan.FeatureDiverged, plan.Quarantine{Quarantined: plan.Quarantined{Member: m.ID, Name: m.Name}})
 	}
 	if known.Relocated.ID != 0 {
 		add(plan.FeatureRelocation, plan.CommitRelocation{Relocation: record.Relocation})
